@@ -27,6 +27,9 @@
 #' | `bitwise` | [nv_bitwise_and()] and its like |
 #' | `rank_zero` | as `add`, of `lhs` with dimensions and `rhs` without |
 #'
+#' A table of an operation lists what is not the common dtype, or for `divide` what is not the fact of
+#' that name.
+#'
 #' Operations of one operand, whose `rhs` is empty or `NA`, are the facts of [promotion_facts()]:
 #' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Those that are not
 #' given follow from the common dtypes: integers become what they have in common with a double, and
@@ -38,7 +41,8 @@
 #' dtypes` (`alone` or `refused`: dtypes without a cell meet themselves or nothing) and `order` (of
 #' nodes in tables), then a table of comma-separated
 #' values with the columns `operation`, `lhs`, `rhs`, `result`; the operation `edge` leads from `lhs`
-#' to `rhs`. A result `-`, or a pair that is not listed, is undefined.
+#' to `rhs`. A result `-`, or a pair that `common` does not list, is
+#' undefined.
 #'
 #' @param id the name of the rules in messages, at most 23 bytes.
 #' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`, which

@@ -50,8 +50,6 @@ joist_pair joist_op_pair(joist_op op) {
     case JOIST_OP_BITWISE_OR:
     case JOIST_OP_BITWISE_XOR:
       return JOIST_PAIR_BITWISE;
-    case JOIST_OP_MATMUL:
-      return JOIST_PAIR_PRODUCT;
     case JOIST_OP_CONCATENATE:
     case JOIST_OP_IFELSE:
       return JOIST_PAIR_COMBINE;
@@ -140,6 +138,12 @@ static joist_status infer_join(struct decision *d, struct joist_error *error) {
     }
   }
   joist_status status = join_from(d, 0, error);
+  if (status == JOIST_OK && d->op == JOIST_OP_MATMUL && d->result.ambiguous &&
+      d->rules->products_default) {
+    d->result.dtype = (joist_dtype)d->rules->literal[joist_dtype_category(d->result.dtype)];
+    d->promoted = d->result;
+    read_all_in(d, d->result.dtype);
+  }
   if (status != JOIST_OK || joist_op_fact(d->rules, d->op, d->result.dtype) == JOIST_FACT_COUNT)
     return status;
   status = apply_fact(d, error);

@@ -127,7 +127,7 @@ static const struct builtin {
   uint8_t literal[JOIST_CATEGORY_COUNT];
   bool has_guesses;     /* its nodes are ambiguous dtypes, not weak categories */
   bool guesses_default; /* as of struct joist_rules */
-  bool is_jax;          /* what becomes of guesses in some operations: see derive_jax() */
+  bool is_jax;          /* what becomes of guesses in max(), products and whole powers */
   bool python_names;    /* of the weak categories: int, float, complex */
   const uint8_t (*edges)[2]; /* of a lattice */
   size_t edge_count;
@@ -298,29 +298,11 @@ static void fill_others(struct joist_rules *rules, const struct builtin *builtin
         rules->result[lhs][rhs] = (uint8_t)builtin->others(rules, lhs, rhs);
 }
 
-/* JAX makes of two weak matrices a product of the default dtype, and of weak operands of max() and
- * of whole powers what other operations do not. */
-static void derive_jax(struct joist_rules *rules) {
-  rules->extremes_known = rules->powers_of_base = true;
-  rules->has_pairs[JOIST_PAIR_PRODUCT] = true;
-  uint8_t(*const product)[JOIST_TYPE_COUNT] = rules->pairs[JOIST_PAIR_PRODUCT];
-  memcpy(product, rules->pairs[JOIST_PAIR_COMMON], sizeof rules->pairs[JOIST_PAIR_COMMON]);
-  for (int lhs = JOIST_NODE_AMBIGUOUS; lhs < JOIST_TYPE_COUNT; lhs++)
-    for (int rhs = JOIST_NODE_AMBIGUOUS; rhs < JOIST_TYPE_COUNT; rhs++) {
-      const int common = product[lhs][rhs];
-      if (common == JOIST_NODE_NONE || common < JOIST_NODE_AMBIGUOUS) continue;
-      const joist_category category =
-          joist_dtype_category((joist_dtype)(common - JOIST_NODE_AMBIGUOUS));
-      product[lhs][rhs] = (uint8_t)(JOIST_NODE_AMBIGUOUS + rules->literal[category]);
-    }
-}
-
 /* Fills what follows from edges and literal defaults. */
 static void derive(struct joist_rules *rules, const struct builtin *builtin) {
   if (builtin->table != NULL) fill_table(rules, builtin, builtin->table, builtin->dtypes);
   if (builtin->others != NULL) fill_others(rules, builtin);
   joist_rules_derive(rules);
-  if (builtin->is_jax) derive_jax(rules);
   if (builtin->living == NULL) return;
   struct joist_rules living = *rules;
   fill_table(&living, builtin, builtin->living, ALL_DTYPES);
@@ -352,6 +334,7 @@ void joist_rules_init(void) {
     joist_rules_clear(rules, builtin->id);
     rules->policy = builtin->policy;
     rules->guesses_default = builtin->guesses_default;
+    rules->extremes_known = rules->powers_of_base = rules->products_default = builtin->is_jax;
     snprintf(rules->source, sizeof rules->source, "%s", builtin->source);
     snprintf(rules->version, sizeof rules->version, "%s",
              builtin->library == NULL ? JOIST_NO_VERSION : builtin->version);

@@ -312,7 +312,8 @@ bool joist_rules_valid(const void *memory, size_t size) {
     named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
   bool flags = is_flag(&rules->is_users) && is_flag(&rules->meets_itself) &&
                is_flag(&rules->has_truths) && is_flag(&rules->guesses_default) &&
-               is_flag(&rules->extremes_known) && is_flag(&rules->powers_of_base);
+               is_flag(&rules->extremes_known) && is_flag(&rules->powers_of_base) &&
+               is_flag(&rules->products_default);
   for (int p = 0; p < JOIST_PAIR_COUNT; p++) flags &= is_flag(&rules->has_pairs[p]);
   for (int f = 0; f < JOIST_FACT_COUNT; f++) flags &= is_flag(&rules->has_facts[f]);
   if (!named || !flags || (unsigned)rules->kind > JOIST_RULES_TABLE ||
@@ -370,8 +371,8 @@ joist_fact joist_pair_fact(joist_pair pair, joist_dtype joined) {
                                                                  : JOIST_FACT_COUNT;
 }
 
-/* What an operation without a table makes of two types: a fact of their common one. */
-static int entry_by_fact(const struct joist_rules *rules, joist_pair pair, int left, int right) {
+int joist_rules_entry_by_fact(const struct joist_rules *rules, joist_pair pair, int left,
+                              int right) {
   const int common = rules->pairs[JOIST_PAIR_COMMON][left][right];
   const int type = common == NONE ? NONE : type_of_node(rules, common);
   if (type == NONE) return common;
@@ -396,7 +397,7 @@ int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int 
   if (left == NONE || right == NONE)
     return rules->has_pairs[pair] ? NONE : joist_rules_table_entry(rules, lhs, rhs);
   if (rules->has_pairs[pair]) return rules->pairs[pair][left][right];
-  const int node = entry_by_fact(rules, pair, left, right);
+  const int node = joist_rules_entry_by_fact(rules, pair, left, right);
   const bool guess = (lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT) ||
                      (rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT);
   return guess ? node : as_weak(rules, node);

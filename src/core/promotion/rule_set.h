@@ -77,7 +77,6 @@ typedef enum {
   X(COMBINE, "combine") /* c(), ifelse() and their like */                     \
   X(ASSIGN, "assign")   /* of the second operand to elements of the first */   \
   X(MAXIMUM, "maximum") /* pmax() and pmin() */                                \
-  X(PRODUCT, "product") /* of matrices */                                      \
   X(BITWISE, "bitwise")                                                        \
   X(RANK_ZERO, "rank_zero") /* `add` of an operand with dims and one without */
 
@@ -145,8 +144,9 @@ struct joist_rules {
   bool guesses_default;
   /* What max(), min() and diag() take from a guess is known: JAX. */
   bool extremes_known;
-  /* `x ^ 2L` is of x's type, whatever the table says: JAX. */
-  bool powers_of_base;
+  /* `x ^ 2L` is of x's type, whatever the table says, and the product of two guessed matrices is a
+   * guess of the default dtype: JAX. */
+  bool powers_of_base, products_default;
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
   uint8_t node_end; /* nodes from here on are not in use */
@@ -211,6 +211,11 @@ size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
  * only one, it is the join. 0 for a table. */
 size_t joist_rules_bounds(const struct joist_rules *rules, int lhs, int rhs,
                           uint8_t bounds[JOIST_NODE_MAX]);
+
+/* What an operation without a table makes of two types, below JOIST_TYPE_COUNT: a fact of their
+ * common one. */
+int joist_rules_entry_by_fact(const struct joist_rules *rules, joist_pair pair, int left,
+                              int right);
 
 /* Whether some pair with a node has a result. */
 bool joist_rules_has_node(const struct joist_rules *rules, int node);

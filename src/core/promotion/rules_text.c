@@ -33,6 +33,7 @@ struct reader {
   struct joist_error *error;
   size_t line;
   bool has_order, says_others;
+  bool listed[JOIST_PAIR_COUNT][JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
   uint64_t refused[JOIST_NODE_MAX]
                   [JOIST_LATTICE_WORDS]; /* pairs that are undefined, if edges join them */
   char text[LINE_SIZE];
@@ -142,6 +143,10 @@ static joist_status read_key(struct reader *reader, const char *key, const char 
     if (strcmp(value, "power") != 0 && strcmp(value, "base") != 0)
       return wrong(reader, "power or base", value);
     rules->powers_of_base = strcmp(value, "base") == 0;
+  } else if (strcmp(key, "guessed products") == 0) {
+    if (strcmp(value, "kept") != 0 && strcmp(value, "default") != 0)
+      return wrong(reader, "kept or default", value);
+    rules->products_default = strcmp(value, "default") == 0;
   } else if (strcmp(key, "guesses") == 0) {
     if (strcmp(value, "kept") != 0 && strcmp(value, "default") != 0)
       return wrong(reader, "kept or default", value);
@@ -184,7 +189,10 @@ static joist_status read_pair(struct reader *reader, joist_pair pair, int lhs, i
   rules->has_pairs[pair] = true;
   for (int l = 0; l < JOIST_TYPE_COUNT; l++)
     for (int r = 0; r < JOIST_TYPE_COUNT; r++)
-      if (stands_for(lhs, l) && stands_for(rhs, r)) rules->pairs[pair][l][r] = (uint8_t)result;
+      if (stands_for(lhs, l) && stands_for(rhs, r)) {
+        rules->pairs[pair][l][r] = (uint8_t)result;
+        reader->listed[pair][l][r] = true;
+      }
   return JOIST_OK;
 }
 
@@ -249,6 +257,23 @@ static void join_numbers(struct reader *reader) {
         rules->result[lhs][rhs] = (uint8_t)(lhs > rhs ? lhs : rhs);
 }
 
+/* What a table of an operation does not list: the common dtype, or what the operation makes of it.
+ */
+static int unlisted(const struct joist_rules *rules, joist_pair pair, int left, int right) {
+  const bool adds = pair == JOIST_PAIR_RANK_ZERO && rules->has_pairs[JOIST_PAIR_ADD];
+  return adds ? rules->pairs[JOIST_PAIR_ADD][left][right]
+              : joist_rules_entry_by_fact(rules, pair, left, right);
+}
+
+static void fill_unlisted(struct reader *reader) {
+  struct joist_rules *const rules = reader->rules;
+  for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
+    for (int l = 0; l < JOIST_TYPE_COUNT && rules->has_pairs[pair]; l++)
+      for (int r = 0; r < JOIST_TYPE_COUNT; r++)
+        if (!reader->listed[pair][l][r])
+          rules->pairs[pair][l][r] = (uint8_t)unlisted(rules, (joist_pair)pair, l, r);
+}
+
 static joist_status finish(struct reader *reader) {
   struct joist_rules *const rules = reader->rules;
   if (rules->kind == JOIST_RULES_LATTICE) {
@@ -264,6 +289,7 @@ static joist_status finish(struct reader *reader) {
   if (!reader->has_order) publish(rules);
   if (rules->published_count == 0) return wrong(reader, "a cell", "the end of the text");
   joist_rules_derive(rules);
+  fill_unlisted(reader);
   return JOIST_OK;
 }
 
@@ -339,7 +365,8 @@ static void add_pairs(const struct joist_rules *rules, joist_pair pair, struct j
       int left, right;
       if (!is_written(rules, lhs, &left) || !is_written(rules, rhs, &right)) continue;
       const int result = rules->pairs[pair][left][right];
-      if (result != NONE) add_cell(rules, joist_pair_name(pair), lhs, rhs, result, text);
+      if (result != unlisted(rules, pair, left, right))
+        add_cell(rules, joist_pair_name(pair), lhs, rhs, result, text);
     }
 }
 
@@ -375,13 +402,14 @@ void joist_rules_write(const struct joist_rules *rules, struct joist_text *text)
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
     joist_text_add(text, "%s%s", joist_dtype_name((joist_dtype)rules->literal[c]),
                    c + 1 < JOIST_CATEGORY_COUNT ? ", " : "\n");
-  joist_text_add(
-      text,
-      "# decides by: %s\n# overflow: %s\n# guesses: %s\n# other dtypes: %s\n"
-      "# extremes: %s\n# whole powers: %s\n# order: ",
-      joist_policy_name(rules->policy), joist_beyond_name(rules->beyond),
-      rules->guesses_default ? "default" : "kept", rules->meets_itself ? "alone" : "refused",
-      rules->extremes_known ? "known" : "kept", rules->powers_of_base ? "base" : "power");
+  joist_text_add(text,
+                 "# decides by: %s\n# overflow: %s\n# guesses: %s\n# other dtypes: %s\n"
+                 "# extremes: %s\n# whole powers: %s\n# guessed products: %s\n# order: ",
+                 joist_policy_name(rules->policy), joist_beyond_name(rules->beyond),
+                 rules->guesses_default ? "default" : "kept",
+                 rules->meets_itself ? "alone" : "refused",
+                 rules->extremes_known ? "known" : "kept", rules->powers_of_base ? "base" : "power",
+                 rules->products_default ? "default" : "kept");
   for (int k = 0; k < rules->published_count; k++) {
     add_name(rules, rules->published[k], text);
     joist_text_add(text, k + 1 < rules->published_count ? ", " : "\n");
