@@ -5,8 +5,9 @@
  *   make accuracy                              every float, 10^7 arguments of f64
  *
  * f32 is compared with the C library in double, f64 in long double, and the bits of f32 with those
- * of the generic kernels, which have no fused multiply-add. Each function has a line in the output:
- * its largest errors in units in the last place, and where they are. bench/accuracy.Rmd reads it. */
+ * of the generic kernels, which have no fused multiply-add. Each function has a line in the output,
+ * which bench/accuracy.Rmd reads: its largest errors in units in the last place, and where they
+ * are. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
