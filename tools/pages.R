@@ -128,7 +128,7 @@ for (file in manual_pages) {
     if (!nzchar(package) && !target %in% topics) problem(file, "no page for the link ", target)
     if (package %in% base_packages) {
       target <- if (grepl(":", option, fixed = TRUE)) sub(".*:", "", option) else target
-      if (!target %in% aliases_of(package)) problem(file, "package ", package, " has no page ", target)
+      if (!target %in% aliases_of(package)) problem(file, package, " has no page ", target)
     }
   }
 }
