@@ -14,8 +14,8 @@ write_svg <- function(name, width, height, draw) {
   writeLines(gsub("surface[0-9]+", "surface1", lines), file)
 }
 
-# Milliseconds of joist, base R, NumPy and JAX, one group of bars per case: those that base R has
-# numbers for, and some that it has no types for.
+# Milliseconds of joist, base R, NumPy and JAX, one group of bars per case: the cases that base R
+# can compute, and some whose types base R lacks.
 draw_bars <- function() {
   rows <- rows_of(read_benchmark("bench/results"), "large", "judged")
   beyond_r <- c("i32 + f32", "f16 + f16", "ui8 + i8", "12 operations f32")
