@@ -79,7 +79,8 @@
 #'   "for (k in 1:4) scale_by(nv_tensor(c(0.5, 1, 2)), counts)"
 #' ), script)
 #' lint_promotion(script)
-#' lint_promotion(script, from = "jax", to = c("numpy", "array_api"), kinds = c("changes", "undefined"))
+#' kinds <- c("changes", "undefined")
+#' lint_promotion(script, from = "jax", to = c("numpy", "array_api"), kinds = kinds)
 #' @export
 lint_promotion <- function(path, from = NULL, to = NULL, kinds = NULL, args = character(),
                            chdir = FALSE, timeout = Inf) {
