@@ -44,9 +44,10 @@ gradient_rules <- list(
   pow = function(g, x, y, at) {
     base <- x[[1L]]
     exponent <- x[[2L]]
-    zero <- exponent == 0
-    slope <- nv_ifelse(zero, 0, exponent * base^(nv_ifelse(zero, 1, exponent) - 1))
-    list(g * slope, g * (nv_log(nv_ifelse(base == 0, 1, base)) * y[[1L]]))
+    list(
+      g * power_slope(base, exponent),
+      function() g * (nv_log(nv_ifelse(base == 0, 1, base)) * y[[1L]])
+    )
   },
   mod = function(g, x, y, at) list(g, -(g * (x[[1L]] %/% x[[2L]]))),
   remainder = function(g, x, y, at) list(g, -(g * nv_trunc(x[[1L]] / x[[2L]]))),
@@ -547,6 +548,16 @@ spread_slice <- function(part, x) {
   apply_operation(
     "pad", list(g, zero_of(g)), list(low = low, high = high, interior = interior)
   )
+}
+
+# The derivative of base^exponent by the base.
+power_slope <- function(base, exponent) {
+  known <- .Call(joist_r_trace_known, exponent)
+  if (is.null(known)) {
+    zero <- exponent == 0
+    return(nv_ifelse(zero, 0, exponent * base^(nv_ifelse(zero, 1, exponent) - 1)))
+  }
+  switch(as.character(known), `0` = 0, `1` = 1, `2` = 2 * base, known * base^(known - 1))
 }
 
 # Values for one or for all positions.

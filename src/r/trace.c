@@ -12,6 +12,7 @@
 #include "core/base/bits.h"
 #include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
+#include "core/types/convert.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
@@ -386,6 +387,36 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
   return joist_r_traced_with(joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type),
                                             false, type, &value.argument.shape),
                              pointer, mask);
+}
+
+SEXP joist_r_trace_known(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  const struct joist_operand *const operand = &value.argument.operand;
+  if (value.form != JOIST_R_TRACED || value.leaf || value.argument.shape.rank > 0 ||
+      joist_dtype_kind(operand->type.dtype) != JOIST_KIND_FLOAT)
+    return R_NilValue;
+  SEXP pointer = value.payload;
+  joist_value_id at = value.argument.value;
+  for (;;) {
+    const struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+    if (at >= trace->program.value_count) return R_NilValue;
+    const uint32_t input = trace->program.values[at].input;
+    if (input == JOIST_NO_INPUT) return R_NilValue;
+    const struct joist_r_source source = trace->sources[input];
+    if (source.kind == JOIST_R_FROM_OUTSIDE) {
+      pointer = joist_r_trace_parent(pointer);
+      at = joist_r_moved(pointer, source.index);
+      continue;
+    }
+    if (source.kind != JOIST_R_FROM_CONSTANT || trace->constant_bytes[source.index] == 0)
+      return R_NilValue;
+    SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_CONSTANTS);
+    double number;
+    joist_convert_find(operand->type.dtype, JOIST_F64)(
+        1, joist_r_elements(VECTOR_ELT(constants, source.index)), &number);
+    return Rf_ScalarReal(number);
+  }
 }
 
 SEXP joist_r_trace_mark(SEXP pointer, SEXP rule) {
