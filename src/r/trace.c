@@ -294,9 +294,14 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, str
     add_constant(pointer, constants, payload, bytes);
     *place = index + 1;
   }
-  return input_of(trace,
-                  (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false}, type,
-                  shape);
+  const joist_value_id made =
+      input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false},
+               type, shape);
+  struct joist_value *const value = &trace->program.values[made];
+  value->known = scalar && joist_dtype_kind(type.dtype) == JOIST_KIND_FLOAT;
+  if (value->known)
+    joist_convert_find(type.dtype, JOIST_F64)(1, joist_r_elements(payload), &value->number);
+  return made;
 }
 
 /* An input of a body that stands for a value from outside. */
@@ -392,10 +397,7 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
 SEXP joist_r_trace_known(SEXP x) {
   struct joist_r_value value;
   joist_r_read_missing(joist_rules_at(0), x, &value);
-  const struct joist_operand *const operand = &value.argument.operand;
-  if (value.form != JOIST_R_TRACED || value.leaf || value.argument.shape.rank > 0 ||
-      joist_dtype_kind(operand->type.dtype) != JOIST_KIND_FLOAT)
-    return R_NilValue;
+  if (value.form != JOIST_R_TRACED || value.leaf) return R_NilValue;
   SEXP pointer = value.payload;
   joist_value_id at = value.argument.value;
   for (;;) {
@@ -409,13 +411,8 @@ SEXP joist_r_trace_known(SEXP x) {
       at = joist_r_moved(pointer, source.index);
       continue;
     }
-    if (source.kind != JOIST_R_FROM_CONSTANT || trace->constant_bytes[source.index] == 0)
-      return R_NilValue;
-    SEXP constants = VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_CONSTANTS);
-    double number;
-    joist_convert_find(operand->type.dtype, JOIST_F64)(
-        1, joist_r_elements(VECTOR_ELT(constants, source.index)), &number);
-    return Rf_ScalarReal(number);
+    const struct joist_value *const known = &trace->program.values[at];
+    return known->known ? Rf_ScalarReal(known->number) : R_NilValue;
   }
 }
 
