@@ -249,7 +249,11 @@ cotangents <- function(values, seeds, inputs) {
       part <- parts[[k]]
       # One that is made only where it is needed.
       if (is.function(part)) part <- part()
-      if (!is.null(part)) add_cotangent(found, step$operands[[k]], part)
+      if (inherits(part, "joist_slice_cotangent")) {
+        add_slice(found, step$operands[[k]], part)
+      } else if (!is.null(part)) {
+        add_cotangent(found, step$operands[[k]], part)
+      }
     }
   }
   map_leaves(inputs, function(leaf) {
@@ -260,7 +264,19 @@ cotangents <- function(values, seeds, inputs) {
 
 value_key <- function(x) as.character(.Call(joist_r_traced_number, x))
 
-cotangent_of <- function(x, found) found[[value_key(x)]]
+cotangent_of <- function(x, found) {
+  slices <- found[[slices_key(x)]]
+  found[[slices_key(x)]] <- NULL
+  for (part in join_slices(slices, shape(x))) add_cotangent(found, x, spread_slice(part, x))
+  found[[value_key(x)]]
+}
+
+# Cotangents of slices wait for each other: those of neighbours are laid side by side.
+slices_key <- function(x) paste("slices of", value_key(x))
+
+add_slice <- function(found, x, part) {
+  found[[slices_key(x)]] <- c(found[[slices_key(x)]], list(part))
+}
 
 # Elements that are missing have none.
 add_cotangent <- function(found, x, part) {

@@ -166,6 +166,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_ledger_casts, 5),
     ENTRY(joist_r_trace_constant, 2),
     ENTRY(joist_r_trace_mark, 2),
+    ENTRY(joist_r_trace_known, 1),
     ENTRY(joist_r_trace_rule, 2),
     ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_trace_length, 1),
