@@ -50,7 +50,20 @@ class Rules:
             operation, lhs, rhs = cell
             return (BINARY + UNARY).index(operation), ORDER.index(lhs), rhs and ORDER.index(rhs) + 1
 
-        return [(*cell, self.cells[cell]) for cell in sorted(self.cells, key=place)]
+        return [
+            (*cell, self.cells[cell]) for cell in sorted(self.cells, key=place)
+            if general(self.cells, cell) != self.cells[cell]
+        ]
+
+
+def general(cells, cell):
+    """The result that an operation has without a row: of a rank-0 operand that of add, else the
+    common dtype. Divisions list all rows."""
+    operation, lhs, rhs = cell
+    if not rhs or operation in ("common", "divide"):
+        return None
+    common = cells.get(("common", lhs, rhs), "-")
+    return cells.get(("add", lhs, rhs), common) if operation == "rank_zero" else common
 
 
 def path_of(name):
@@ -59,10 +72,14 @@ def path_of(name):
 
 def write(name, rules):
     os.makedirs(FILES, exist_ok=True)
+    # The address of the source is written by hand.
+    url = read(name)[0].get("url") if os.path.exists(path_of(name)) else None
     with open(path_of(name), "w", newline="") as file:
         file.write("# promotion rules of joist\n")
         for key, value in rules.header(name).items():
             file.write(f"# {key}: {value}\n")
+            if key == "version" and url:
+                file.write(f"# url: {url}\n")
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(["operation", "lhs", "rhs", "result"])
         lines.writerows(rules.rows())
@@ -72,9 +89,16 @@ def read(name):
     """The header and the cells of a file."""
     with open(path_of(name), newline="") as file:
         lines = file.read().splitlines()
-    header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
+    comments = [line[2:] for line in lines if line.startswith("# ")]
+    header = dict(line.split(": ", 1) for line in comments if ": " in line)
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-    return header, {(r["operation"], r["lhs"], r["rhs"]): r["result"] for r in rows}
+    cells = {(r["operation"], r["lhs"], r["rhs"]): r["result"] for r in rows}
+    pairs = [(lhs, rhs) for operation, lhs, rhs in cells if operation == "common"]
+    listed = [operation for operation in BINARY if any(cell[0] == operation for cell in cells)]
+    for operation in listed:
+        for lhs, rhs in pairs:
+            cells.setdefault((operation, lhs, rhs), general(cells, (operation, lhs, rhs)))
+    return header, cells
 
 
 def differences(name, rules):

@@ -18,7 +18,7 @@ node_of <- function(x) {
   unname(nodes[[typeof(x)]])
 }
 
-# rbind() and ifelse() drop the class of integer64 and give its bits as doubles: c() stands for both.
+# combine is c(): ifelse() drops the class of integer64, so that its bits become doubles.
 binary <- list(
   common = `+`, divide = `/`, power = `^`, integer_divide = `%/%`, modulo = `%%`, combine = c,
   assign = function(x, y) {

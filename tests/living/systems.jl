@@ -1,5 +1,5 @@
-# What Julia answers, for systems_text.py: a line operation,lhs,rhs,result for each cell of julia.csv
-# that is not a literal's. Values are ones, of which every conversion is exact.
+# What Julia answers, for systems_text.py: a line operation,lhs,rhs,result for each cell of
+# julia.csv without literals. Values are ones, which every type holds exactly.
 using Statistics
 
 const nodes = [

@@ -1,6 +1,6 @@
-% What Octave answers, for systems.py: its version, then a line operation,lhs,rhs,result for each cell
-% of octave.csv. Operands are arrays of two elements; those of rank_zero have one on the right. A
-% complex operand has imaginary parts, which Octave would drop if they were zero.
+% What Octave answers, for systems.py: its version, then a line operation,lhs,rhs,result for each
+% cell of octave.csv. Operands are arrays of two elements, but the right one of rank_zero has one.
+% Complex operands have imaginary parts, which Octave would drop if they were zero.
 1;
 
 function x = operand(node, count)

@@ -1,15 +1,18 @@
-"""The rule-set files in inst/promotion: written from the systems themselves, and compared with them.
+"""The rule-set files in inst/promotion: written from the systems themselves, and compared with
+them.
 
     python3 systems.py --write keras mlx     asks the libraries and writes inst/promotion/<id>.csv
     python3 systems.py --check keras         asks and prints the cells that differ from the file
     python3 systems.py --list                the ids, one a line
 
 Each id is asked in a process of its own. Exit status: 1 if a cell differs, 77 if none differs but a
-library is not installed. Octave and R are asked by systems.m and systems.R. systems_text.py states the
-rules of systems that are published as text; where their compiler is installed, --check asks it, too.
+library is not installed. Octave and R are asked by systems.m and systems.R. systems_text.py states
+the rules of systems that are published as text; where there is a compiler of theirs, --check asks
+it, too.
 """
 import csv
 import importlib.metadata
+import operator
 import os
 import re
 import subprocess
@@ -81,17 +84,21 @@ def ask(nodes, binary, unary, value, name, rank_zero=None, ask_about_numbers=Fal
     return without_repetition(cells)
 
 
-def version_of(package, label):
-    try:
-        return f"{label} {importlib.metadata.version(package)}"
-    except importlib.metadata.PackageNotFoundError:
-        raise NotInstalled(package) from None
+def version_of(label, *packages):
+    """The version of the first of the packages that is installed."""
+    for package in packages:
+        try:
+            return f"{label} {importlib.metadata.version(package)}"
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    raise NotInstalled(packages[0])
 
 
 def dtype_name(result):
     """The node of NumPy's name at the end of what a dtype prints."""
     text = str(getattr(result, "dtype", result))
-    return NAMES[re.search(r"(\w+)\W*$", text).group(1)]
+    name = re.search(r"(\w+)\W*$", text).group(1)
+    return NAMES.get(name, name)
 
 
 def like_numpy(module, **others):
@@ -115,19 +122,12 @@ def like_numpy(module, **others):
 # ---- TensorFlow
 
 def tensorflow():
-    version = version_of("tensorflow" if installed("tensorflow") else "tensorflow-cpu", "TensorFlow")
+    version = version_of("TensorFlow", "tensorflow", "tensorflow-cpu")
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
 
     tf.debugging.disable_traceback_filtering()  # errors take most of the time
     return tf, version
-
-
-def installed(package):
-    try:
-        return bool(importlib.metadata.version(package))
-    except importlib.metadata.PackageNotFoundError:
-        return False
 
 
 TF_NODES = PLAIN[:]
@@ -144,15 +144,19 @@ def tf_tensor(tf, shape):
     return value
 
 
+OPERATORS = {
+    "add": operator.add, "divide": operator.truediv, "power": operator.pow,
+    "integer_divide": operator.floordiv, "modulo": operator.mod, "bitwise": operator.and_,
+}
+
+
 def tensorflow_2():
     tf, version = tensorflow()
-    import operator
-
     binary = {
-        "common": operator.add, "divide": operator.truediv, "power": operator.pow,
-        "integer_divide": operator.floordiv, "modulo": operator.mod, "maximum": tf.maximum,
-        "bitwise": tf.bitwise.bitwise_and, "combine": lambda x, y: tf.where([True], x, y),
+        **OPERATORS, "maximum": tf.maximum, "bitwise": tf.bitwise.bitwise_and,
+        "combine": lambda x, y: tf.where([True], x, y),
     }
+    binary["common"] = binary.pop("add")
     unary = {
         "inexact": tf.sqrt, "mean": tf.reduce_mean, "sum": tf.reduce_sum, "prod": tf.reduce_prod,
         "cumsum": tf.cumsum,
@@ -165,24 +169,32 @@ def tensorflow_2():
 
 def tf_numpy(mode, literals):
     tf, version = tensorflow()
+    from tensorflow.python.framework import flexible_dtypes
+
     np = tf.experimental.numpy
     legacy = mode in ("legacy", "prefer32")
     np.experimental_enable_numpy_behavior(
         prefer_float32=mode == "prefer32", dtype_conversion_mode="legacy" if legacy else mode)
 
     def name(result):
+        if isinstance(result, str):
+            return result
         weak = type(result).__name__.endswith("WeakTensor")
         return dtype_name(result) + ("?" if weak else "")
 
-    # result_type() does not say whether a result is weak, as it may be with a number.
+    # tnp.result_type() does not say whether a result is weak.
     def common(x, y):
-        return np.result_type(x, y) if tf.is_tensor(x) and tf.is_tensor(y) else x + y
+        if legacy:
+            both = tf.is_tensor(x) and tf.is_tensor(y)
+            return dtype_name(np.result_type(x, y) if both else x + y)
+        dtype, weak = flexible_dtypes.result_type(x, y)
+        return dtype_name(dtype) + ("?" if weak else "")
 
-    binary, unary = like_numpy(np, common=common, add=lambda x, y: x + y,
-                               combine=lambda x, y: np.where([True], x, y))
-    setting = "prefer_float32" if mode == "prefer32" else mode
+    binary, unary = like_numpy(
+        np, common=common, **OPERATORS, combine=lambda x, y: np.where([True], x, y))
+    setting = "legacy with prefer_float32" if mode == "prefer32" else mode
     return Rules(
-        f"tf.experimental.numpy.result_type(), add() and others, dtype_conversion_mode {setting}",
+        f"tf.experimental.numpy with dtype_conversion_mode {setting}: result_type() and operators",
         version, literals,
         ask(TF_NODES + NUMBERS, binary, unary, tf_tensor(tf, [1]), name, tf_tensor(tf, [])))
 
@@ -190,7 +202,7 @@ def tf_numpy(mode, literals):
 # ---- libraries with functions by NumPy's names
 
 def keras():
-    version = version_of("keras", "Keras")
+    version = version_of("Keras", "keras")
     os.environ["KERAS_BACKEND"] = "numpy"
     import keras as library
     import ml_dtypes  # noqa: F401 (NumPy knows its dtypes by name then)
@@ -215,7 +227,7 @@ def keras():
 
 
 def mlx():
-    version = version_of("mlx", "MLX")
+    version = version_of("MLX", "mlx")
     import mlx.core as mx
 
     theirs = {**THEIRS, "bool": "bool_"}
@@ -232,7 +244,7 @@ def mlx():
 
 
 def jax_default():
-    version = version_of("jax", "JAX")
+    version = version_of("JAX", "jax")
     os.environ["JAX_ENABLE_X64"] = "0"
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["JAX_TRACEBACK_FILTERING"] = "off"  # errors take most of the time
@@ -376,10 +388,8 @@ def tinygrad():
 
 
 def paddle():
-    version = version_of("paddlepaddle", "PaddlePaddle")
+    version = version_of("PaddlePaddle", "paddlepaddle")
     os.environ["GLOG_minloglevel"] = "3"
-    import operator
-
     import paddle as library
 
     nodes = PLAIN[:7] + ["f16", "bf16", "f32", "f64", "c64", "c128", "f8E4M3FN", "f8E5M2"]
@@ -390,37 +400,36 @@ def paddle():
         return library.ones(shape, dtype="float32").astype(THEIRS[node])
 
     def asked(function):
-        """The dtype of a result; that of the missing kernel where only this is the error, as of f16
-        on CPUs."""
+        """The dtype of a result. CPUs lack kernels of 16-bit floats: where f32 has a kernel, the
+        dtype of the missing one, which promotion chose, is the answer."""
         def call(*operands):
             try:
                 return dtype_name(function(*operands))
-            except (RuntimeError, NotImplementedError) as error:
-                missing = re.search(r"Selected wrong DataType `(\w+)`", str(error))
+            except RuntimeError as error:
+                missing = re.search(
+                    r"DataType `(float16|bfloat16)`.* following DataTypes: .*\bfloat32\b",
+                    str(error))
                 if missing is None:
                     raise
                 return NAMES[missing.group(1)]
 
         return call
 
-    binary = {
-        "common": operator.add, "divide": operator.truediv, "power": operator.pow,
-        "integer_divide": operator.floordiv, "modulo": operator.mod,
-        "maximum": library.maximum, "bitwise": library.bitwise_and,
-        "combine": lambda x, y: library.where(library.to_tensor([True]), x, y),
-    }
+    # Other functions refuse more operands, for want of a kernel, and promote none differently.
+    binary = {"common": operator.add, "divide": operator.truediv}
     unary = {
         "inexact": library.sqrt, "mean": library.mean, "sum": library.sum, "prod": library.prod,
         "cumsum": library.cumsum,
     }
     return Rules(
-        "operators of paddle.Tensor, CPU", version, ("bool", "i64", "f32", "c64"),
+        "operators of paddle.Tensor, where uint16 is bfloat16, and paddle.sum(), mean() and others",
+        version, ("bool", "i64", "f32", "c64"),
         ask(nodes + NUMBERS, {k: asked(f) for k, f in binary.items()},
             {k: asked(f) for k, f in unary.items()}, value, str, lambda node: value(node, ())))
 
 
 def arrow():
-    version = version_of("pyarrow", "Apache Arrow")
+    version = version_of("Apache Arrow", "pyarrow")
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -449,7 +458,7 @@ def arrow():
 
 
 def polars():
-    version = version_of("polars", "Polars")
+    version = version_of("Polars", "polars")
     import polars as pl
 
     theirs = {"bool": pl.Boolean, "f16": pl.Float16, "f32": pl.Float32, "f64": pl.Float64}
@@ -499,7 +508,7 @@ def polars():
 
 
 def duckdb():
-    version = version_of("duckdb", "DuckDB")
+    version = version_of("DuckDB", "duckdb")
     import duckdb as library
 
     theirs = {
@@ -540,9 +549,9 @@ def duckdb():
 
 # ---- systems that are asked by a script of their own
 
-def script(command, source, literals, overflow):
-    """Runs a script that prints its version and then operation,lhs,rhs,result. Literals are values
-    of their dtypes."""
+def script(command, source, literals, overflow, numbers=None):
+    """Runs a script that prints its version and then operation,lhs,rhs,result. R numbers are values
+    of the dtypes `numbers`, by default those of the literals."""
     try:
         run = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
     except FileNotFoundError:
@@ -556,13 +565,15 @@ def script(command, source, literals, overflow):
     for operation, lhs, rhs, result in csv.reader(lines):
         cells[operation, lhs, rhs] = result
     return Rules(source, version, literals,
-                 without_repetition(with_literals(cells, literals)), overflow=overflow)
+                 without_repetition(with_literals(cells, numbers or literals)),
+                 overflow=overflow)
 
 
 def octave():
     return script(
         ["octave-cli", "--norc", "--quiet", os.path.join(HERE, "systems.m")],
-        "operators and functions of Octave", ("bool", "f64", "f64", "c128"), "saturate")
+        "operators and functions of Octave", ("bool", "i32", "f64", "c128"), "saturate",
+        numbers=("bool", "f64", "f64", "c128"))  # a whole number is a double there, too
 
 
 def base_r():

@@ -1,7 +1,7 @@
 """Systems whose rules are published as text: each function states them and makes the cells.
 
-RULES maps ids to functions that give a Rules. SECOND_OPINION maps ids to functions that ask a compiler
-or library, where there is one, and give cells to compare with."""
+RULES maps ids to functions that return Rules. SECOND_OPINION maps ids to functions that ask a
+compiler or library, where there is one, and return cells to compare with."""
 import csv
 import os
 import re
@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import tempfile
 
-from rules_file import HERE, NUMBERS, PLAIN, NotInstalled, Rules, of_numbers, with_literals, without_repetition
+from rules_file import (
+    HERE, NUMBERS, PLAIN, NotInstalled, Rules, of_numbers, with_literals, without_repetition,
+)
 
 SIGNED = PLAIN[1:5]
 UNSIGNED = PLAIN[5:9]
@@ -40,8 +42,8 @@ def tabulate(nodes, binary, unary):
 # ---- Julia
 
 def julia():
-    """promote_type(): bool gives way, integers give way to floats, and complex numbers have parts of
-    the promoted type. The wider integer wins, the unsigned one between integers of one width."""
+    """promote_type(): bool gives way, integers give way to floats, and complex numbers have parts
+    of the promoted type. The wider integer wins, and of two of one width the unsigned one."""
     nodes = [node for node in PLAIN if node != "bf16"]
     real = {"c64": "f32", "c128": "f64"}
     with_parts = {"f64": "c128"}
@@ -275,8 +277,8 @@ C_TYPES = {
 
 
 def c():
-    """The usual arithmetic conversions where int has 32 bits and long 64. C23 leaves _Float16 with a
-    float that holds other values, such as __bf16, undefined; GCC and Clang make it _Float16."""
+    """The usual arithmetic conversions where int has 32 bits and long 64. C23 leaves _Float16 with
+    a float that holds other values, such as __bf16, undefined; GCC and Clang make it _Float16."""
     real = {"c64": "f32", "c128": "f64"}
 
     def promoted(node):
@@ -353,8 +355,9 @@ def ask_c():
         types = {node: name for node, name in C_TYPES.items() if works(node)}
         cells = [(o, lhs, rhs, e) for o, e in binary.items() for lhs in types for rhs in types]
         cells += [("inexact", lhs, "", "sqrt(x)") for lhs in types]
-        head = "#include <stdint.h>\n#include <stdio.h>\n#include <tgmath.h>\n#define NODE(E) _Generic((E)"
-        head += "".join(f', {name}: "{node}"' for node, name in types.items()) + ")\n"
+        head = "".join(f"#include <{name}.h>\n" for name in ("stdint", "stdio", "tgmath"))
+        choices = "".join(f', {name}: "{node}"' for node, name in types.items())
+        head += f"#define NODE(E) _Generic((E){choices})\n"
 
         def body(cell):
             _, lhs, rhs, expression = cell
@@ -444,9 +447,9 @@ def anvl_2026_09():
         "cumsum": accumulated,
     }))
     return Rules(
-        "common_dtype() and nv_*() functions: R/promotion.R and R/api.R of r-xla/anvl, default_dtypes"
-        " of the backend pjrt",
-        "anvl of September 2026 (0.4.0.9000)", ("bool", "i32", "f32", "c64"),
+        "common_dtype() and nv_*() functions, default_dtypes of the backend pjrt: R/promotion.R and"
+        " R/api.R of r-xla/anvl",
+        "anvl 0.4.0.9000, September 2026", ("bool", "i32", "f32", "c64"),
         without_repetition(cells))
 
 
