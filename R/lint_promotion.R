@@ -85,6 +85,9 @@
 lint_promotion <- function(path, from = NULL, to = NULL, kinds = NULL, args = character(),
                            chdir = FALSE, timeout = Inf) {
   if (inherits(to, "joist_rules")) to <- list(to)
+  if (!(is.null(to) || is.character(to) || is.list(to))) {
+    stop_joist("joist_value_error", "`to` must be rule sets: ids, or a list of them")
+  }
   rules <- lapply(c(list(from), as.list(to)), promotion_rules)
   names(rules) <- make.unique(vapply(rules, rules_id, ""))
   if (!is.character(args) || anyNA(args)) {
