@@ -19,7 +19,8 @@
 #'
 #' The scripts of a folder (`.R` files, also in its subfolders) run one after another, in
 #' alphabetical order, in one session. Functions that any of them defines at its top level are there
-#' from the start. Files that a script reads with [source()] are judged as well.
+#' from the start. Files that a script reads with [source()] are judged where they are read, and do
+#' not run on their own.
 #'
 #' Of a package, the examples on its help pages run, but not what they wrap in `\dontrun{}` or
 #' `\donttest{}`. Findings have lines if the package has kept its source; a source folder is installed
@@ -85,6 +86,9 @@
 lint_promotion <- function(path, from = NULL, to = NULL, kinds = NULL, args = character(),
                            chdir = FALSE, timeout = Inf) {
   if (inherits(to, "joist_rules")) to <- list(to)
+  if (!(is.null(to) || is.character(to) || is.list(to))) {
+    stop_joist("joist_value_error", "`to` must be rule sets: ids, or a list of them")
+  }
   rules <- lapply(c(list(from), as.list(to)), promotion_rules)
   names(rules) <- make.unique(vapply(rules, rules_id, ""))
   if (!is.character(args) || anyNA(args)) {
@@ -102,8 +106,11 @@ lint_promotion <- function(path, from = NULL, to = NULL, kinds = NULL, args = ch
   job <- lint_job(path, folder)
   job[c("rules", "kinds", "chdir", "timeout")] <- list(rules, kinds, chdir, timeout)
   found <- run_lint_job(job, folder, args)
+  findings <- merge_findings(found$findings, names(rules))
+  findings <- findings[findings$kind %in% kinds, , drop = FALSE]
+  rownames(findings) <- NULL
   structure(
-    found$findings,
+    findings,
     class = c("joist_lint", "data.frame"), path = path, rules = names(rules),
     operations = found$operations
   )
@@ -153,8 +160,8 @@ lint_job <- function(path, folder) {
     if (length(files) == 0L) {
       stop_joist("joist_value_error", "the folder '", path, "' has no R scripts")
     }
-    job$units <- lapply(file.path(path, files), function(file) list(file = file))
     job$shared <- file.path(path, files)
+    job$units <- lapply(without_sourced(job$shared), function(file) list(file = file))
     return(job)
   }
   if (!grepl("^[[:alpha:]][[:alnum:].]*$", path) || !nzchar(system.file(package = path))) {
@@ -168,6 +175,27 @@ lint_job <- function(path, folder) {
 }
 
 job_folder <- function() c(from = "", to = "")
+
+# The scripts that no other one reads with source(): those run where they are read.
+without_sourced <- function(files) {
+  sourced <- unlist(lapply(files, function(file) {
+    code <- tryCatch(parse_unit(list(file = file)), error = function(e) NULL)
+    named <- basename(as.character(sourced_files(as.list(code))))
+    files[basename(files) %in% named & files != file]
+  }))
+  left <- setdiff(files, sourced)
+  if (length(left) > 0L) left else files
+}
+
+# The files that calls of source() name.
+sourced_files <- function(code) {
+  if (is.call(code) && is.name(code[[1L]]) &&
+    as.character(code[[1L]]) %in% c("source", "sys.source") && length(code) > 1L) {
+    return(if (is.character(code[[2L]])) code[[2L]])
+  }
+  parts <- if (is.call(code) || is.list(code)) as.list(code)
+  unlist(lapply(parts, function(part) if (!missing(part)) sourced_files(part)))
+}
 
 is_package_folder <- function(path) {
   file <- file.path(path, "DESCRIPTION")
@@ -239,7 +267,7 @@ example_lines <- function(page) {
 }
 
 # Runs R, or Rscript, and gives what it said.
-run_r <- function(arguments, log, program, libraries = NULL) {
+run_r <- function(arguments, log, program, libraries = NULL, timeout = 0) {
   old <- Sys.getenv("R_LIBS", NA)
   if (!is.null(libraries)) {
     Sys.setenv(R_LIBS = paste(libraries, collapse = .Platform$path.sep))
@@ -247,13 +275,16 @@ run_r <- function(arguments, log, program, libraries = NULL) {
   }
   suppressWarnings(system2(
     file.path(R.home("bin"), program), arguments,
-    stdout = log, stderr = log, input = ""
+    stdout = log, stderr = log, input = "", timeout = timeout
   ))
   if (file.exists(log)) readLines(log, warn = FALSE) else character()
 }
 
 run_lint_job <- function(job, folder, args) {
-  files <- file.path(normalizePath(folder), c("job.rds", "found.rds", "lint.R", "log"))
+  files <- c("job.rds", "found.rds", "lint.R", "log", "progress")
+  files <- file.path(normalizePath(folder), files)
+  unlink(files)
+  job$progress <- files[5L]
   own <- dirname(getNamespaceInfo(topenv(), "path"))
   job$libraries <- unique(c(job$library, own, .libPaths()))
   saveRDS(job, files[1L])
@@ -262,15 +293,30 @@ run_lint_job <- function(job, folder, args) {
     getFromNamespace("lint_in_child", "joist")(.(files[1L]), .(files[2L]))
   })
   writeLines(enc2utf8(deparse(code)), files[3L], useBytes = TRUE)
-  said <- run_r(c("--vanilla", shQuote(files[3L]), shQuote(args)), files[4L], "Rscript")
+  # For code that heeds no other limit.
+  runs <- length(job$units) * length(job$rules)
+  limit <- if (is.finite(job$timeout)) ceiling(60 + 2 * runs * job$timeout) else 0
+  said <- run_r(
+    c("--vanilla", shQuote(files[3L]), shQuote(args)), files[4L], "Rscript",
+    timeout = limit
+  )
   if (file.exists(files[2L])) {
     return(readRDS(files[2L]))
   }
+  # The rest is run again, without what ended R.
+  at <- if (file.exists(files[5L])) as.integer(readLines(files[5L])) else 1L
   why <- paste(utils::tail(said[nzchar(said)], 3L), collapse = "\n")
-  message <- paste0("R ended while the code ran", if (nzchar(why)) paste0(": ", why))
-  list(findings = findings_frame(list(
-    file = job$units[[1L]]$file, kind = "error", message = message, rules = names(job$rules)[1L]
-  )), operations = NA_integer_)
+  message <- paste0("R ended while this ran", if (nzchar(why)) paste0(": ", why))
+  ended <- findings_frame(list(
+    file = shown_file(srcfile(job$units[[at]]$file), job), kind = "error", message = message,
+    rules = names(job$rules)[1L]
+  ))
+  job$units <- job$units[-at]
+  if (length(job$units) == 0L) {
+    return(list(findings = ended, operations = 0L))
+  }
+  rest <- run_lint_job(job, folder, args)
+  list(findings = rbind(ended, rest$findings), operations = rest$operations)
 }
 
 # ---- printing ----
@@ -310,7 +356,7 @@ print.joist_lint <- function(x, ...) {
   operations <- attr(x, "operations")
   cat(
     how_many(nrow(x), "finding"),
-    if (!is.na(operations)) paste0(" in ", how_many(operations, "operation")),
+    " in ", how_many(operations, "operation"),
     " under the rules ", rules[1L],
     if (length(rules) > 1L) paste0(", compared with ", toString(rules[-1L])), "\n",
     sep = ""

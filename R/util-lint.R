@@ -12,9 +12,7 @@ lint_in_child <- function(job_file, out_file) {
     unit_findings(lapply(recorded, `[[`, k), job)
   })
   counts <- vapply(recorded[[1L]], function(unit) length(unit$events$op), 0L)
-  findings <- merge_findings(do.call(rbind, c(list(no_findings()), found)), names(job$rules))
-  findings <- findings[findings$kind %in% job$kinds, , drop = FALSE]
-  rownames(findings) <- NULL
+  findings <- do.call(rbind, c(list(no_findings()), found))
   saveRDS(list(findings = findings, operations = sum(counts)), out_file)
 }
 
@@ -40,7 +38,9 @@ record_units <- function(rules, job, own) {
     setwd(tempdir())
     library(job$package, character.only = TRUE)
   }
-  lapply(job$units, function(unit) {
+  lapply(seq_along(job$units), function(k) {
+    unit <- job$units[[k]]
+    writeLines(as.character(k), job$progress)
     if (job$chdir && is.null(unit$lines)) {
       here <- setwd(dirname(unit$file))
       on.exit(setwd(here))
@@ -102,6 +102,8 @@ record_unit <- function(unit, rules, job) {
   run <- new.env(parent = emptyenv())
   run$warnings <- list()
   if (is.finite(job$timeout)) {
+    # Code may catch the error of one limit; that of the other comes with each operation.
+    places$deadline <- proc.time()[[3L]] + job$timeout
     setTimeLimit(elapsed = job$timeout, transient = TRUE)
     on.exit(setTimeLimit(), add = TRUE)
   }
@@ -156,11 +158,6 @@ lint_kind_of <- function(w) {
   setdiff(intersect(w$kind, lint_kinds), promotion_kinds)[1L]
 }
 
-is_base_frame <- function(frame) {
-  home <- topenv(environment(sys.function(frame)), baseenv())
-  identical(home, .BaseNamespaceEnv) || identical(home, baseenv())
-}
-
 is_own_frame <- function(frame) {
   identical(topenv(environment(sys.function(frame)), baseenv()), topenv())
 }
@@ -179,36 +176,45 @@ place_of_condition <- function(frame, places) {
 
 # An error, signalled below `frame`: its message and where the user's code was.
 lint_error <- function(e, frame, run, places, unit) {
-  place <- if (frame > 0L) place_of_condition(frame - 1L, places)
+  reached <- places$floor > 0L
+  place <- if (reached && frame > 0L) place_of_condition(frame - 1L, places)
   reference <- place$reference
-  floor <- if (places$floor > 0L) places$floor else frame
-  while (is.null(reference) && frame > floor) {
+  while (reached && is.null(reference) && frame > places$floor) {
     reference <- attr(sys.call(frame), "srcref")
     frame <- frame - 1L
   }
   if (is.null(reference)) reference <- run$at
-  line <- if (is.null(reference)) parse_error_line(conditionMessage(e)) else reference[1L]
-  list(
-    condition = e, message = conditionMessage(e), line = line, place = place,
-    file = if (is.null(reference)) srcfile(unit$file) else attr(reference, "srcfile"),
-    call = if (!is.null(run$at)) call_of_error(e, place, reference)
+  error <- list(
+    condition = e, message = conditionMessage(e), line = NA_integer_, place = place,
+    file = if (is.null(reference)) srcfile(unit$file) else attr(reference, "srcfile")
   )
+  if (!is.null(reference)) error$line <- reference[1L]
+  if (is.null(run$at)) {
+    return(parse_error(error))
+  }
+  error$call <- call_of_error(e, place, reference)
+  error
 }
 
-# The whole statement where it called no function of R's.
+# The whole statement where R gives no call, or the one by which the statement was evaluated.
 call_of_error <- function(e, place, reference) {
   call <- if (is.null(place)) conditionCall(e) else place$call
-  if (!identical(call, quote(eval(code[k], globalenv())))) {
+  late <- startsWith(conditionMessage(e), "reached elapsed time limit")
+  if (!late && !is.null(call) && !identical(call, quote(eval(code[k], globalenv())))) {
     return(call)
   }
   statement <- function_of_statement(reference)
   if (!is.null(statement)) body(statement)
 }
 
-# The parser's messages begin with file, line and column.
-parse_error_line <- function(message) {
-  at <- regmatches(message, regexec(":([0-9]+):[0-9]+: ", message))[[1L]]
-  if (length(at) == 2L) as.integer(at[2L]) else NA_integer_
+# The parser's messages begin with file, line and column, and end with the code.
+parse_error <- function(error) {
+  pattern <- "^.*:([0-9]+):[0-9]+: ([^\n]*).*$"
+  if (grepl(pattern, error$message)) {
+    error$line <- as.integer(sub(pattern, "\\1", error$message))
+    error$message <- sub(pattern, "\\2", error$message)
+  }
+  error
 }
 
 # ---- places ----
@@ -321,32 +327,33 @@ promotion_findings <- function(recorded, id, job) {
   ))
 }
 
-# The call of an event with a cast in it: one after which nothing is lost, if there is one, or else
-# the one that promotion does.
+# The call of an event with casts in it: to a dtype in which nothing is lost, if there is one, or else
+# those that promotion does.
 promotion_advice <- function(recorded, k, kind) {
   events <- recorded$events
   if (kind %in% c("literal", "misfit")) {
     return("give the R number as a tensor of a dtype that holds it")
   }
   operands <- strsplit(events$operands[k], ", ", fixed = TRUE)[[1L]]
-  cast <- if (kind == "lossy") lossless_cast(operands, events$op[k], recorded$rules)
-  if (is.null(cast)) cast <- marked_cast(operands, events$marks[k])
-  if (is.null(cast)) {
-    return(NA_character_)
-  }
+  wider <- if (kind == "lossy") lossless_dtype(operands, events$op[k], recorded$rules)
+  dtypes <- if (is.null(wider)) marked_dtypes(operands, events$marks[k]) else wider
+  casts <- data_frame(list(operand = seq_along(operands), dtype = rep_len(dtypes, length(operands))))
+  casts <- casts[!is.na(casts$dtype) & casts$dtype != operands, ]
+  casts$kind <- rep("operand", nrow(casts))
   site <- recorded$sites[[events$site[k]]]
   # Where a call is several operations, the operands are not those in the code.
-  if (!all(events$last[events$site == events$site[k]])) {
-    return("convert the arguments with nv_convert() where this is meant")
+  single <- all(events$last[events$site == events$site[k]])
+  if (single && nrow(casts) > 0L) {
+    written <- tryCatch(call_text(cast_code(site$shown, casts)), error = function(e) NULL)
+    if (!is.null(written)) {
+      return(written)
+    }
   }
-  written <- tryCatch(
-    call_text(cast_code(site$shown, data_frame(c(kind = "operand", cast)))),
-    error = function(e) NULL
-  )
-  if (is.null(written)) "convert an operand with nv_convert() where this is meant" else written
+  "convert the arguments with nv_convert() where this is meant"
 }
 
-lossless_cast <- function(operands, op, rules) {
+# The dtype of both operands in which nothing is lost.
+lossless_dtype <- function(operands, op, rules) {
   if (length(operands) != 2L || any(endsWith(operands, "?"))) {
     return(NULL)
   }
@@ -354,22 +361,14 @@ lossless_cast <- function(operands, op, rules) {
     .Call(joist_r_explain, as.list(operands), op, NULL, rules)$cast,
     error = function(e) NULL
   )
-  if (is.null(found) || !isTRUE(found$lossless) || found$operand == 0L) {
-    return(NULL)
-  }
-  list(operand = found$operand, dtype = found$dtype)
+  if (isTRUE(found$lossless)) found$result
 }
 
-# What a mark says of the first operand that was promoted.
-marked_cast <- function(operands, marks) {
-  pattern <- "^(\\S+) became (\\S+) without a cast"
-  mark <- grep(pattern, strsplit(marks, "\n", fixed = TRUE)[[1L]], value = TRUE)
-  if (length(mark) == 0L) {
-    return(NULL)
-  }
-  dtypes <- regmatches(mark[1L], regexec(pattern, mark[1L]))[[1L]]
-  operand <- match(dtypes[2L], operands)
-  if (!is.na(operand)) list(operand = operand, dtype = dtypes[3L])
+# What the operands became, as the marks say; NA for those that stayed.
+marked_dtypes <- function(operands, marks) {
+  pattern <- "^(\\S+) became (\\S+) without a cast.*$"
+  marks <- grep(pattern, strsplit(marks, "\n", fixed = TRUE)[[1L]], value = TRUE)
+  sub(pattern, "\\2", marks)[match(operands, sub(pattern, "\\1", marks))]
 }
 
 # ---- warnings and errors ----

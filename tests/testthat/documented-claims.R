@@ -90,8 +90,7 @@ raised_errors <- alist(
     joist_value_error = nv_if(b, 1, 2),
     joist_value_error = nv_if(nv_mask(b[[1]], TRUE), 1, 2),
     joist_value_error = nv_while(v, function(v) nv_mask(all(v > 1), b[[2]]), function(v) v),
-    joist_value_error = nv_for(1.5, v, function(i, v) v),
-    joist_value_error = trace_dtypes(function(v) nv_for(1, v, function(i, v) v), v)
+    joist_value_error = nv_for(1.5, v, function(i, v) v)
   ),
   nv_vjp = list(
     joist_dtype_error = nv_vjp(function(x) x > 1, list(v), list(v)),
@@ -593,6 +592,11 @@ raised_errors <- alist(
     joist_value_error = jit(function(x) anyDuplicated(x))(v)
   ),
   to_r = list(joist_value_error = to_r(nv_aval("f32", 3))),
+  lint_promotion = list(
+    joist_promotion_error = lint_promotion("script.R", "none"),
+    joist_value_error = lint_promotion("no such script.R"),
+    joist_value_error = lint_promotion("stats", kinds = "odd")
+  ),
   trace_dtypes = list(
     joist_promotion_error = trace_dtypes(\(x) x, v, rules = "none"),
     joist_value_error = trace_dtypes("no function", v)
