@@ -11,7 +11,8 @@
 #'
 #' The operations are those for which a rule set has results of its own: division where it gives
 #' floats, `c()` where it joins other types than `+`. The table shows the nodes of
-#' [promotion_table()]; dtypes of up to a byte that the rules know are added if asked for.
+#' [promotion_table()]; dtypes that the rules know but their document leaves out, most of them of up
+#' to a byte, are added if asked for.
 #'
 #' The page fits any width, has a dark mode and can be used by keyboard (in the table, the arrow
 #' keys, Home, End, PageUp and PageDown) and with a screen reader. Its address keeps what is chosen:
@@ -124,18 +125,17 @@ letters_used <- function(tables) {
   paste(explorer_letters()[seq_len(max(lengths(lapply(tables, `[[`, "results"))))], collapse = "")
 }
 
-# The nodes of the table (one of guesses has those of R values as well), and other dtypes of up to
-# a byte that the rules know.
+# The nodes of the table (one of guesses has those of R values as well), and other dtypes that the
+# rules know, most of them of up to a byte.
 explorer_nodes <- function(rules) {
   info <- .Call(joist_r_rules_info, rules)
   nodes <- info$nodes
   if (!any(is_guess(nodes)) && info$kind == "table") {
     nodes <- c(nodes, paste0(info$literals[-1L], "?"))
   }
-  narrow <- setdiff(Filter(is_narrow, dtypes()), nodes)
-  all <- c(nodes, narrow)
-  cells <- .Call(joist_r_promotion_table, rules, narrow, all, "common")
-  list(own = nodes, narrow = narrow[rowSums(cells != "-") > 0])
+  more <- setdiff(dtypes(), nodes)
+  cells <- .Call(joist_r_promotion_table, rules, more, c(nodes, more), "common")
+  list(own = nodes, more = more[rowSums(cells != "-") > 0])
 }
 
 # Tables of all nodes of the page that the rules know, one for each operation that has results of
@@ -180,7 +180,7 @@ explorer_set <- function(rules, shown, table, entries, names) {
     version = json_one(if (info$version != no_version()) info$version else NA_character_),
     url = json_one(if (grepl("^https://", info$url)) info$url else NA_character_),
     defaults = unname(info$literals), nodes = number(table$nodes),
-    own = json_one(length(shown$own)), narrow = json_one(length(shown$narrow)),
+    own = json_one(length(shown$own)), more = json_one(length(shown$more)),
     results = number(table$results), tables = table$tables, pairs = entries,
     lattice = explorer_lattice(rules, number)
   )

@@ -102,8 +102,10 @@ table_under <- function(x, rules, operation = "common") {
   cells <- .Call(joist_r_promotion_table, rules, rows, columns, operation)
   renamed <- outer(rows != rownames(x), columns != colnames(x), `|`)
   if (any(renamed)) {
-    ours <- if ("int" %in% unlist(dimnames(x))) c("int", "float", "complex") else weak[-1L]
-    cells[renamed] <- exchange(exchange(cells[renamed], defaults[-1L], weak[-1L]), weak[-1L], ours)
+    python <- c("int", "float", "complex")
+    spelled <- outer(rownames(x) %in% python, colnames(x) %in% python, `|`) & renamed
+    cells[renamed] <- exchange(cells[renamed], c(defaults[-1L], python), weak[c(2:4, 2:4)])
+    cells[spelled] <- exchange(cells[spelled], weak[-1L], python)
     truths <- outer(rownames(x) == "b*", colnames(x) == "b*", `&`) & renamed
     cells[truths] <- exchange(cells[truths], "bool", "b*")
   }
