@@ -107,7 +107,7 @@ test_that("the page is one file that asks for nothing", {
 })
 
 test_that("its answers are the package's", {
-  sets <- c("numpy_legacy", "jax_strict", "octave", "duckdb")
+  sets <- c("jax_strict", "octave", "duckdb")
   expect_answers(page_of(rules = sets), as.list(sets))
   own <- promotion_lattice(
     data.frame(from = c("a<b", 'c"d\\', "i8"), to = c("\u00fcber", "\u00fcber", "i16")),
@@ -121,16 +121,16 @@ test_that("its answers are the package's", {
 })
 
 test_that("rules of other systems are compared by the same names", {
-  read <- data_of(page_of(rules = list("numpy_legacy", "octave", "anvl", "python")))
+  read <- data_of(page_of(rules = list("jax", "octave", "anvl", "python")))
   sets <- read$data$sets
   # A number of R that rules lack is the default of its kind, and TRUE is bool.
-  numpy <- read$table(sets[[1]], "common")
+  jax <- read$table(sets[[1]], "common")
   octave <- read$table(sets[[2]], "common")
   anvl <- read$table(sets[[3]], "common")
-  expect_false("b*" %in% rownames(promotion_table("numpy_legacy")))
-  expect_identical(numpy["b*", "i8"], "i8")
-  expect_identical(numpy["b*", "b*"], "b*")
-  expect_identical(numpy["int", "float"], "float")
+  expect_false("b*" %in% rownames(promotion_table("jax")))
+  expect_identical(jax["b*", "i8"], "i8")
+  expect_identical(jax["b*", "b*"], "b*")
+  expect_identical(jax["int", "float"], "float")
   expect_identical(octave["i8", "b*"], promotion_table("octave")["i8", "b*"])
   expect_identical(anvl["i*", "f16"], unclass(promotion_table("anvl", "i32?", "f16"))[1])
   python <- read$table(sets[[4]], "common")
