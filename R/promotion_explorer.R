@@ -3,8 +3,8 @@
 
 #' Explore promotion in a browser
 #'
-#' Writes one HTML file that needs no network and no R: choose a rule set, an operation and two types
-#' and see the type of the result, why ([explain_promotion()]), the answers of all rule sets on the
+#' Writes one HTML file that needs no network and no R: choose a rule set, an operation and two
+#' types and see the type of the result, why ([explain_promotion()]), the answers of all rule sets on the
 #' page, the cell of the table, the path through the lattice where the rules are one, and the source
 #' of the rules, with a link where it is on the web. A second rule set marks and counts the cells in
 #' which both differ.
@@ -41,7 +41,9 @@ promotion_explorer <- function(file, rules = promotion_rule_sets()$id) {
     stop_joist("joist_value_error", "`rules` must be ids of rule sets, or a list of rules")
   }
   # Ids stay ids: these are looked up faster than objects are checked.
-  sets <- lapply(as.list(rules), function(x) if (is.character(x)) rules_id(x) else promotion_rules(x))
+  sets <- lapply(as.list(rules), function(x) {
+    if (is.character(x)) rules_id(x) else promotion_rules(x)
+  })
   ids <- vapply(sets, rules_id, "")
   if (length(ids) == 0L) stop_joist("joist_value_error", "`rules` names no rules")
   if (anyDuplicated(ids)) {
@@ -144,9 +146,9 @@ explorer_tables <- function(rules, shown, asked) {
   own <- unlist(shown, use.names = FALSE)
   others <- Filter(function(node) knows_node(rules, node), setdiff(asked, own))
   nodes <- c(own, others)
-  blank <- as_promotion_table(matrix("", length(nodes), length(nodes), dimnames = list(nodes, nodes)))
+  blank <- matrix("", length(nodes), length(nodes), dimnames = list(nodes, nodes))
   cells <- lapply(names(explorer_operations), function(operation) {
-    t(table_under(blank, rules, operation))
+    t(table_under(as_promotion_table(blank), rules, operation))
   })
   names(cells) <- names(explorer_operations)
   # Names that meet nothing are as good as unknown.
@@ -204,8 +206,8 @@ explorer_lattice <- function(rules, number) {
 
 # ---- explanations ----
 
-# All pairs of all sets, each a number of `entries`. Explanations of many pairs differ in names only,
-# which stand in their texts as marks: texts and entries are kept once.
+# All pairs of all sets, each a number of `entries`. Explanations of many pairs differ in names
+# only, which stand in their texts as marks: texts and entries are kept once.
 explorer_explanations <- function(sets, shown) {
   said <- Map(function(rules, own) set_explanations(rules, unlist(own, use.names = FALSE)),
     sets, shown

@@ -192,7 +192,8 @@
     const form = state.operation === "common" ? "" : ` in ${forms.get(state.operation)}`;
     const different = sorted.filter(([answer]) => answer !== "not known").length;
     byId("all-note").textContent =
-      `${left} with ${right} has ${different} ${different === 1 ? "answer" : "different answers"} ` +
+      `${left} with ${right} has ${different} ` +
+      `${different === 1 ? "answer" : "different answers"} ` +
       `altogether${form}. Choose rules to look at them.`;
   }
 
@@ -317,7 +318,8 @@
     byId("table").querySelector(`td[data-row="${i}"][data-column="${j}"]`);
 
   function lightTable() {
-    for (const cell of byId("table").querySelectorAll("td[aria-selected='true'], td[tabindex='0']")) {
+    const former = byId("table").querySelectorAll("td[aria-selected='true'], td[tabindex='0']");
+    for (const cell of former) {
       cell.tabIndex = -1;
       cell.setAttribute("aria-selected", "false");
     }

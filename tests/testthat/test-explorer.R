@@ -18,7 +18,8 @@ data_of <- function(page) {
     data = data, names_at = names_at,
     # What has no table of its own is as `+`, and that as the common types.
     table = function(set, operation) {
-      having <- intersect(c(operation, if (operation != "common") "add", "common"), names(set$tables))
+      others <- c(if (operation != "common") "add", "common")
+      having <- intersect(c(operation, others), names(set$tables))
       nodes <- names_at(set$nodes)
       cells <- names_at(set$results)[match(strsplit(set$tables[[having[1]]], "")[[1]], letters)]
       matrix(cells, length(nodes), byrow = TRUE, dimnames = list(nodes, nodes))
