@@ -44,7 +44,7 @@ places_of <- function(rules) {
 
 operations <- c(
   "common", "add", "divide", "power", "integer_divide", "modulo", "combine", "assign", "maximum",
-  "bitwise", "rank_zero"
+  "product", "bitwise", "rank_zero"
 )
 
 # `sets` have these `ids`.
