@@ -217,7 +217,7 @@ test_that("tables of operations are what the operations give, in all rule sets",
       }, "")
       table[!sub("[?]$", "", table) %in% known] <- "-"
       lacks <- given == "-" & (operation %in% kernels & grepl("^c", table) |
-        table == "bool" & operation != "add" | id == "octave" & operation == "divide")
+        table == "bool" & operation != "add" | grepl("^u?i", table) & operation == "divide")
       at <- which(table != given & !lacks)
       if (length(at) > 0) wrong[[paste(id, operation)]] <- cbind(table[at], given[at])
     }
