@@ -3,15 +3,16 @@
 
 #' Explore promotion in a browser
 #'
-#' Writes one HTML file that needs no network and no R: choose a rule set, an operation and two types
-#' and see the type of the result, why ([explain_promotion()]), the answers of all rule sets on the
+#' Writes one HTML file that needs no network and no R: choose a rule set, an operation and two
+#' types and see the type of the result, why ([explain_promotion()]), the answers of all rule sets on the
 #' page, the cell of the table, the path through the lattice where the rules are one, and the source
 #' of the rules, with a link where it is on the web. A second rule set marks and counts the cells in
 #' which both differ.
 #'
 #' The operations are those for which a rule set has results of its own: division where it gives
 #' floats, `c()` where it joins other types than `+`. The table shows the nodes of
-#' [promotion_table()]; dtypes of up to a byte that the rules know are added if asked for.
+#' [promotion_table()]; dtypes that the rules know but their document leaves out, most of them of up
+#' to a byte, are added if asked for.
 #'
 #' The page fits any width, has a dark mode and can be used by keyboard (in the table, the arrow
 #' keys, Home, End, PageUp and PageDown) and with a screen reader. Its address keeps what is chosen:
@@ -40,7 +41,9 @@ promotion_explorer <- function(file, rules = promotion_rule_sets()$id) {
     stop_joist("joist_value_error", "`rules` must be ids of rule sets, or a list of rules")
   }
   # Ids stay ids: these are looked up faster than objects are checked.
-  sets <- lapply(as.list(rules), function(x) if (is.character(x)) rules_id(x) else promotion_rules(x))
+  sets <- lapply(as.list(rules), function(x) {
+    if (is.character(x)) rules_id(x) else promotion_rules(x)
+  })
   ids <- vapply(sets, rules_id, "")
   if (length(ids) == 0L) stop_joist("joist_value_error", "`rules` names no rules")
   if (anyDuplicated(ids)) {
@@ -92,7 +95,7 @@ explorer_colours <- function() {
 explorer_operations <- c(
   common = "x with y", add = "x + y", divide = "x / y", power = "x ^ y",
   integer_divide = "x %/% y", modulo = "x %% y", combine = "c(x, y)", assign = "x[i] <- y",
-  maximum = "pmax(x, y)", bitwise = "nv_bitwise_and(x, y)",
+  maximum = "pmax(x, y)", product = "x %*% y", bitwise = "nv_bitwise_and(x, y)",
   rank_zero = "x + y, y without dimensions"
 )
 
@@ -124,18 +127,17 @@ letters_used <- function(tables) {
   paste(explorer_letters()[seq_len(max(lengths(lapply(tables, `[[`, "results"))))], collapse = "")
 }
 
-# The nodes of the table (one of guesses has those of R values as well), and other dtypes of up to
-# a byte that the rules know.
+# The nodes of the table (one of guesses has those of R values as well), and other dtypes that the
+# rules know, most of them of up to a byte.
 explorer_nodes <- function(rules) {
   info <- .Call(joist_r_rules_info, rules)
   nodes <- info$nodes
   if (!any(is_guess(nodes)) && info$kind == "table") {
     nodes <- c(nodes, paste0(info$literals[-1L], "?"))
   }
-  narrow <- setdiff(Filter(is_narrow, dtypes()), nodes)
-  all <- c(nodes, narrow)
-  cells <- .Call(joist_r_promotion_table, rules, narrow, all, "common")
-  list(own = nodes, narrow = narrow[rowSums(cells != "-") > 0])
+  more <- setdiff(dtypes(), nodes)
+  cells <- .Call(joist_r_promotion_table, rules, more, c(nodes, more), "common")
+  list(own = nodes, more = more[rowSums(cells != "-") > 0])
 }
 
 # Tables of all nodes of the page that the rules know, one for each operation that has results of
@@ -144,9 +146,9 @@ explorer_tables <- function(rules, shown, asked) {
   own <- unlist(shown, use.names = FALSE)
   others <- Filter(function(node) knows_node(rules, node), setdiff(asked, own))
   nodes <- c(own, others)
-  blank <- as_promotion_table(matrix("", length(nodes), length(nodes), dimnames = list(nodes, nodes)))
+  blank <- matrix("", length(nodes), length(nodes), dimnames = list(nodes, nodes))
   cells <- lapply(names(explorer_operations), function(operation) {
-    t(table_under(blank, rules, operation))
+    t(table_under(as_promotion_table(blank), rules, operation))
   })
   names(cells) <- names(explorer_operations)
   # Names that meet nothing are as good as unknown.
@@ -180,7 +182,7 @@ explorer_set <- function(rules, shown, table, entries, names) {
     version = json_one(if (info$version != no_version()) info$version else NA_character_),
     url = json_one(if (grepl("^https://", info$url)) info$url else NA_character_),
     defaults = unname(info$literals), nodes = number(table$nodes),
-    own = json_one(length(shown$own)), narrow = json_one(length(shown$narrow)),
+    own = json_one(length(shown$own)), more = json_one(length(shown$more)),
     results = number(table$results), tables = table$tables, pairs = entries,
     lattice = explorer_lattice(rules, number)
   )
@@ -204,8 +206,8 @@ explorer_lattice <- function(rules, number) {
 
 # ---- explanations ----
 
-# All pairs of all sets, each a number of `entries`. Explanations of many pairs differ in names only,
-# which stand in their texts as marks: texts and entries are kept once.
+# All pairs of all sets, each a number of `entries`. Explanations of many pairs differ in names
+# only, which stand in their texts as marks: texts and entries are kept once.
 explorer_explanations <- function(sets, shown) {
   said <- Map(function(rules, own) set_explanations(rules, unlist(own, use.names = FALSE)),
     sets, shown

@@ -63,7 +63,8 @@
 #'   dtype that they fit and count as their default or `i64` otherwise (DuckDB); `"smallest"`, the same,
 #'   but otherwise the smallest dtype that holds them (Polars).
 #' @param source,version where the rules are written, and what was looked at: a line each.
-#' @param url the address of that source, which begins with `https://`; [promotion_explorer()] links it.
+#' @param url the address of that source, which begins with `https://`; [promotion_explorer()]
+#'   links it.
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:

@@ -93,8 +93,9 @@ table_under <- function(x, rules, operation = "common") {
   info <- .Call(joist_r_rules_info, rules)
   weak <- c("b*", "i*", "f*", "c*")
   defaults <- c("bool", paste0(info$literals[-1L], "?"))
+  python <- c("int", "float", "complex")
   theirs <- function(names) {
-    names <- exchange(names, c("int", "float", "complex"), weak, info$nodes)
+    names <- exchange(names, python, weak[-1L], info$nodes)
     exchange(names, weak, defaults, info$nodes)
   }
   rows <- theirs(rownames(x))
@@ -102,8 +103,9 @@ table_under <- function(x, rules, operation = "common") {
   cells <- .Call(joist_r_promotion_table, rules, rows, columns, operation)
   renamed <- outer(rows != rownames(x), columns != colnames(x), `|`)
   if (any(renamed)) {
-    ours <- if ("int" %in% unlist(dimnames(x))) c("int", "float", "complex") else weak[-1L]
-    cells[renamed] <- exchange(exchange(cells[renamed], defaults[-1L], weak[-1L]), weak[-1L], ours)
+    spelled <- outer(rownames(x) %in% python, colnames(x) %in% python, `|`) & renamed
+    cells[renamed] <- exchange(cells[renamed], c(defaults[-1L], python), weak[c(2:4, 2:4)])
+    cells[spelled] <- exchange(cells[spelled], weak[-1L], python)
     truths <- outer(rownames(x) == "b*", colnames(x) == "b*", `&`) & renamed
     cells[truths] <- exchange(cells[truths], "bool", "b*")
   }

@@ -11,7 +11,7 @@
     set.at = new Map(set.names.map((name, k) => [name, k]));
   }
   const byId = (id) => document.getElementById(id);
-  const state = { set: 0, other: -1, operation: "common", narrow: false, left: 0, right: 0 };
+  const state = { set: 0, other: -1, operation: "common", more: false, left: 0, right: 0 };
 
   function element(name, content, className) {
     const made = document.createElement(name);
@@ -25,10 +25,10 @@
   const classOf = (cell) => kindOf(cell) + (isGuess(cell) ? " guess" : "");
   const shown = (cell) => (cell === "-" ? "\u2013" : cell);
 
-  // The nodes of the table: of up to a byte come last.
+  // The nodes of the table: that the document leaves out come last.
   function ownNodes() {
     const set = data.sets[state.set];
-    return set.names.slice(0, set.own + (state.narrow ? set.narrow : 0));
+    return set.names.slice(0, set.own + (state.more ? set.more : 0));
   }
 
   // What has no table of its own is as `+`, and that as the common types.
@@ -48,7 +48,7 @@
 
   // The explanation of the common type, its marks replaced by the names they stand for.
   function pairOf(left, right) {
-    const set = data.sets[state.set], all = ownNodes(), size = set.own + set.narrow;
+    const set = data.sets[state.set], all = ownNodes(), size = set.own + set.more;
     const cell = cellOf(state.set, all[left], all[right], "common");
     const marks = { "\ue000": all[left], "\ue001": all[right], "\ue002": cell, "\ue003": set.id };
     const text = (k) =>
@@ -66,13 +66,13 @@
     const stands = weak < 0 ? "" : `, which stands for ${set.defaults[weak + 1]}?`;
     const lacks = cell !== "-" && kinds.get(cell) === "own" && !set.at.has(cell)
       ? ", a dtype that joist does not have" : "";
-    const own = state.operation in set.tables;
-    const said = own ? "its own results" : "as in + and, unless it says more, the common types";
+    const said = state.operation in set.tables ? "has results of its own"
+      : "add" in set.tables ? "gives what x + y gives" : "gives the common types";
     return {
       headline: cell === "-" ? `${both} is undefined in ${form}`
         : `${both} is ${cell}${stands}${lacks} in ${form}`,
       top: null, ways: [null, null],
-      parts: [...pair.parts.slice(0, 2), "Operation", `${form}: ${said}.`,
+      parts: [...pair.parts.slice(0, 2), "Operation", `${form} ${said} here.`,
               "Table", `row ${left}, column ${right}: ${cell === "-" ? "undefined" : cell}.`],
     };
   }
@@ -108,8 +108,8 @@
   function showSet() {
     const set = data.sets[state.set];
     fillOperations();
-    byId("narrow-label").hidden = set.narrow === 0;
-    byId("narrow").checked = state.narrow;
+    byId("more-label").hidden = set.more === 0;
+    byId("more").checked = state.more;
     fill(byId("left"), ownNodes(), numbers(ownNodes()), state.left);
     fill(byId("right"), ownNodes(), numbers(ownNodes()), state.right);
     byId("source").replaceChildren(
@@ -144,7 +144,7 @@
     lightTable();
     const parts = [set.id, left, right, state.other < 0 ? "" : data.sets[state.other].id,
                    state.operation === "common" ? "" : state.operation,
-                   state.narrow ? "narrow" : ""];
+                   state.more ? "more" : ""];
     while (parts[parts.length - 1] === "") parts.pop();
     history.replaceState(null, "", "#" + parts.map(encodeURIComponent).join("/"));
   }
@@ -189,10 +189,12 @@
       term.setAttribute("aria-label", answer);
       byId("all").append(term, line);
     }
+    const form = state.operation === "common" ? "" : ` in ${forms.get(state.operation)}`;
     const different = sorted.filter(([answer]) => answer !== "not known").length;
     byId("all-note").textContent =
-      `${left} with ${right} has ${different} ${different === 1 ? "answer" : "different answers"} ` +
-      `in ${forms.get(state.operation)}. Choose rules to look at them.`;
+      `${left} with ${right} has ${different} ` +
+      `${different === 1 ? "answer" : "different answers"} ` +
+      `altogether${form}. Choose rules to look at them.`;
   }
 
   // ---- the lattice ----
@@ -261,12 +263,11 @@
   // ---- the table ----
 
   function drawTable() {
-    const all = ownNodes(), table = byId("table"), of = data.sets[state.set];
+    const all = ownNodes(), table = byId("table");
     const first = element("tr"), corner = element("th");
     corner.append(element("span", "x \\ y"));
-    const kindsOfHead = (k) => (k < of.own ? "" : "narrow");
-    first.append(corner, ...all.map((name, k) => {
-      const head = element("th", name, kindsOfHead(k));
+    first.append(corner, ...all.map((name) => {
+      const head = element("th", name);
       head.scope = "col";
       return head;
     }));
@@ -305,8 +306,8 @@
     table.replaceChildren(head, body);
     table.setAttribute("aria-rowcount", all.length + 1);
     table.setAttribute("aria-colcount", all.length + 1);
-    const form = forms.get(state.operation);
-    byId("table-title").textContent = `Table of ${of.id}, ${form}`;
+    const form = state.operation === "common" ? "" : `, ${forms.get(state.operation)}`;
+    byId("table-title").textContent = `Table of ${data.sets[state.set].id}${form}`;
     byId("table-note").textContent = state.other < 0
       ? "The left type is the row. Click a cell, or move by the arrow keys."
       : `${differ} of ${both} cells that both have differ from those of ` +
@@ -317,7 +318,8 @@
     byId("table").querySelector(`td[data-row="${i}"][data-column="${j}"]`);
 
   function lightTable() {
-    for (const cell of byId("table").querySelectorAll("td[aria-selected='true'], td[tabindex='0']")) {
+    const former = byId("table").querySelectorAll("td[aria-selected='true'], td[tabindex='0']");
+    for (const cell of former) {
       cell.tabIndex = -1;
       cell.setAttribute("aria-selected", "false");
     }
@@ -351,7 +353,7 @@
   function change(what) {
     const before = ownNodes(), left = before[state.left], right = before[state.right];
     Object.assign(state, what);
-    if (data.sets[state.set].narrow === 0) state.narrow = false;
+    if (data.sets[state.set].more === 0) state.more = false;
     state.left = Math.max(0, ownNodes().indexOf(left));
     state.right = Math.max(0, ownNodes().indexOf(right));
     byId("rules").value = state.set;
@@ -363,7 +365,7 @@
   on("rules", "change", (e) => change({ set: Number(e.target.value) }));
   on("other", "change", (e) => change({ other: Number(e.target.value) }));
   on("operation", "change", (e) => change({ operation: e.target.value }));
-  on("narrow", "change", (e) => change({ narrow: e.target.checked }));
+  on("more", "change", (e) => change({ more: e.target.checked }));
   on("left", "change", (e) => choosePair(Number(e.target.value), state.right));
   on("right", "change", (e) => choosePair(state.left, Number(e.target.value)));
   on("swap", "click", () => choosePair(state.right, state.left));
@@ -401,7 +403,7 @@
     state.set = Math.max(0, ids.indexOf(asked[0]));
     state.other = ids.indexOf(asked[3]);
     if (forms.has(asked[4])) state.operation = asked[4];
-    state.narrow = asked[5] === "narrow" && data.sets[state.set].narrow > 0;
+    state.more = asked[5] === "more" && data.sets[state.set].more > 0;
     const find = (name, other) => {
       const at = ownNodes().indexOf(name);
       return at >= 0 ? at : Math.max(0, ownNodes().indexOf(other));

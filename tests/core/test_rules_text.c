@@ -22,6 +22,7 @@ static void check_same(const struct joist_rules *a, const struct joist_rules *b)
   CHECK_STR(a->id, b->id);
   CHECK_STR(a->source, b->source);
   CHECK_STR(a->version, b->version);
+  CHECK_STR(a->url, b->url);
   CHECK_INT(a->policy, b->policy);
   CHECK_INT(a->beyond, b->beyond);
   CHECK(memcmp(a->literal, b->literal, sizeof a->literal) == 0);

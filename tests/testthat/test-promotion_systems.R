@@ -192,3 +192,52 @@ test_that("promotion_rules_new() makes what its arguments say", {
   }
   expect_error(promotion_rules_new(strrep("a", 24), cells), class = "joist_promotion_error")
 })
+
+test_that("tables of operations are what the operations give, in all rule sets", {
+  known <- dtypes()
+  kernels <- c("integer_divide", "modulo", "maximum")
+  symbols <- c(
+    add = "add", divide = "div", power = "pow", integer_divide = "floor_div", modulo = "mod",
+    maximum = "max"
+  )
+  wrong <- list()
+  for (id in promotion_rule_sets()$id) {
+    common <- promotion_table(id, known, known)
+    nodes <- known[rowSums(common != "-") > 0]
+    for (operation in names(symbols)) {
+      table <- unclass(promotion_table(id, nodes, nodes, operation))
+      given <- outer(nodes, nodes, Vectorize(function(x, y) {
+        result <- .Call(joist_r_explain, list(x, y), symbols[[operation]], NULL, id)$result
+        if (is.null(result)) "-" else result
+      }))
+      # A weak result is the default of its kind; what joist has no kernels for is an error.
+      weak <- table %in% names(numbers)
+      table[weak] <- vapply(table[weak], function(node) {
+        paste0(format(result_dtype(numbers[[node]], rules = id)$dtype), "?")
+      }, "")
+      table[!sub("[?]$", "", table) %in% known] <- "-"
+      lacks <- given == "-" & (operation %in% kernels & grepl("^c", table) |
+        table == "bool" & operation != "add" | grepl("^u?i", table) & operation == "divide")
+      at <- which(table != given & !lacks)
+      if (length(at) > 0) wrong[[paste(id, operation)]] <- cbind(table[at], given[at])
+    }
+  }
+  expect_identical(wrong, list())
+})
+
+test_that("results that joist has no dtype for, fitting numbers and TRUE are explained", {
+  lines <- function(...) paste(format(explain_promotion(...), width = 200L), collapse = " ")
+  huge <- lines("i8", "ui64", rules = "duckdb")
+  expect_match(huge, "i8 with ui64 is HUGEINT, a dtype that joist does not have", fixed = TRUE)
+  expect_no_match(huge, "no common type", fixed = TRUE)
+  for (rules in promotion_rule_sets()$id) {
+    expect_no_match(lines("i32", "i32", rules = rules), "(table|lattice): [.]")
+  }
+  expect_match(lines("b*", "i8", rules = "octave"), "^b[*] with i8 is i8")
+})
+
+test_that("each built-in rule set says where it is on the web", {
+  for (rules in promotion_rule_sets()$id) {
+    expect_match(.Call(joist_r_rules_info, rules)$url, "^https://")
+  }
+})
