@@ -95,7 +95,7 @@ explorer_colours <- function() {
 explorer_operations <- c(
   common = "x with y", add = "x + y", divide = "x / y", power = "x ^ y",
   integer_divide = "x %/% y", modulo = "x %% y", combine = "c(x, y)", assign = "x[i] <- y",
-  maximum = "pmax(x, y)", product = "x %*% y", bitwise = "nv_bitwise_and(x, y)",
+  maximum = "pmax(x, y)", bitwise = "nv_bitwise_and(x, y)",
   rank_zero = "x + y, y without dimensions"
 )
 

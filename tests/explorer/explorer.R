@@ -12,7 +12,7 @@ cat("note: ", round(file.size(page) / 1e3), " kB in ", round(sum(took[1:2])), " 
 # operation, left node, cells. The operation "" has the nodes of the columns.
 operations <- c(
   "common", "add", "divide", "power", "integer_divide", "modulo", "combine", "assign", "maximum",
-  "product", "bitwise", "rank_zero"
+  "bitwise", "rank_zero"
 )
 lines <- unlist(lapply(promotion_rule_sets()$id, function(rules) {
   nodes <- unique(c(

@@ -44,7 +44,7 @@ places_of <- function(rules) {
 
 operations <- c(
   "common", "add", "divide", "power", "integer_divide", "modulo", "combine", "assign", "maximum",
-  "product", "bitwise", "rank_zero"
+  "bitwise", "rank_zero"
 )
 
 # `sets` have these `ids`.
