@@ -123,23 +123,23 @@ static const uint8_t array_api_order[] = {
 /* A rule set is what is written down of it here; what is not mentioned it does not have. */
 static const struct builtin {
   const char *id, *source, *url;
-  joist_rules_policy policy;
-  uint8_t literal[JOIST_CATEGORY_COUNT];
-  bool has_guesses;     /* its nodes are ambiguous dtypes, not weak categories */
-  bool guesses_default; /* as of struct joist_rules */
-  bool is_jax;          /* what becomes of guesses in max(), products and whole powers */
-  bool python_names;    /* of the weak categories: int, float, complex */
   const uint8_t (*edges)[2]; /* of a lattice */
   size_t edge_count;
   joist_table_entry *table;  /* of a table, as published */
   joist_table_entry *living; /* where the library has moved on since then */
   joist_table_entry *others; /* pairs with dtypes that no document speaks of */
   joist_dtype_set dtypes;    /* of a table */
-  bool meets_bool;           /* bool, which no edge leads to or from, is in the lattice */
   const uint8_t *order;
   size_t order_count;
   const struct joist_library *library; /* the facts */
   const char *version;                 /* of what the facts were read from */
+  joist_rules_policy policy;
+  bool has_guesses;     /* its nodes are ambiguous dtypes, not weak categories */
+  bool guesses_default; /* as of struct joist_rules */
+  bool is_jax;          /* what becomes of guesses in max(), products and whole powers */
+  bool python_names;    /* of the weak categories: int, float, complex */
+  bool meets_bool;      /* bool, which no edge leads to or from, is in the lattice */
+  uint8_t literal[JOIST_CATEGORY_COUNT];
 } builtins[] = {
   {.id = "anvil", .source = "anvil, article on type promotion",
    .url = URL_ANVIL,
