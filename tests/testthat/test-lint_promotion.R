@@ -93,7 +93,9 @@ test_that("a script has findings by line, with a count and what to write instead
   expect_identical(after, before)
 
   expect_match(
-    format(at(6)), "script.R:6: lossy: `a \\* b`: i32 became f32 .* \\(4 times\\)\n +instead")
+    format(at(6)),
+    "script.R:6: lossy: `a \\* b`: i32 became f32 .* \\(4 times\\)\n +instead"
+  )
   expect_output(print(lint), "12 findings in [0-9]+ operations under the rules anvil")
   expect_identical(sum(summary(lint)), 12L)
   expect_s3_class(as.data.frame(lint), "data.frame", exact = TRUE)
