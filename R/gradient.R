@@ -174,7 +174,9 @@ run_traced <- function(state, compiled, arguments, dynamic) {
     .Call(joist_r_jit_run, state, compiled, arguments, dynamic, NULL, NULL, NULL)
   )
   if (is_answer(result)) {
-    stop_joist("joist_value_error", "a traced tensor was used outside of the function that is traced")
+    stop_joist(
+      "joist_value_error", "a traced tensor was used outside of the function that is traced"
+    )
   }
   result
 }

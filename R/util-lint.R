@@ -1,5 +1,5 @@
-# What lint_promotion() does in the process that runs the code: recordings of scripts under each rule
-# set, and the findings in them.
+# What lint_promotion() does in the process that runs the code: recordings of scripts under each
+# rule set, and the findings in them.
 
 lint_in_child <- function(job_file, out_file) {
   job <- readRDS(job_file)
@@ -91,8 +91,8 @@ parse_unit <- function(unit) {
   parse(text = lines, keep.source = TRUE, srcfile = source, encoding = "UTF-8")
 }
 
-# As record_operations() gives it, with `warnings` of joist and an `error` of message, file, line and
-# call.
+# As record_operations() gives it, with `warnings` of joist and an `error` of message, file, line
+# and call.
 record_unit <- function(unit, rules, job) {
   old <- promotion_before(rules)
   on.exit(restore_promotion(old))
@@ -146,8 +146,8 @@ evaluate_unit <- function(unit, run, places) {
   }
 }
 
-# The kind of finding that a warning is; NULL for those of others. Promotion that the code asks to be
-# warned of is found without warnings.
+# The kind of finding that a warning is; NULL for those of others. Promotion that the code asks to
+# be warned of is found without warnings.
 lint_kind_of <- function(w) {
   if (inherits(w, "joist_rounding_warning")) {
     return("loss")
@@ -327,8 +327,8 @@ promotion_findings <- function(recorded, id, job) {
   ))
 }
 
-# The call of an event with casts in it: to a dtype in which nothing is lost, if there is one, or else
-# those that promotion does.
+# The call of an event with casts in it: to a dtype in which nothing is lost, if there is one, or
+# else those that promotion does.
 promotion_advice <- function(recorded, k, kind) {
   events <- recorded$events
   if (kind %in% c("literal", "misfit")) {
@@ -337,7 +337,8 @@ promotion_advice <- function(recorded, k, kind) {
   operands <- strsplit(events$operands[k], ", ", fixed = TRUE)[[1L]]
   wider <- if (kind == "lossy") lossless_dtype(operands, events$op[k], recorded$rules)
   dtypes <- if (is.null(wider)) marked_dtypes(operands, events$marks[k]) else wider
-  casts <- data_frame(list(operand = seq_along(operands), dtype = rep_len(dtypes, length(operands))))
+  dtypes <- rep_len(dtypes, length(operands))
+  casts <- data_frame(list(operand = seq_along(operands), dtype = dtypes))
   casts <- casts[!is.na(casts$dtype) & casts$dtype != operands, ]
   casts$kind <- rep("operand", nrow(casts))
   site <- recorded$sites[[events$site[k]]]
@@ -465,8 +466,8 @@ search_casts <- function(from, to) {
 # One row for what was found several times, be it under several rules: then those of the first.
 merge_findings <- function(found, rules) {
   # What fails where no dtype is defined is said once, in the words of the error.
-  place <- paste(found$file, found$line, found$rules, found$kind == "undefined", sep = "\r")
-  said <- found$kind == "undefined" & is.na(found$from)
+  place <- paste(found$file, found$line, found$rules, sep = "\r")
+  said <- found$kind %in% c("undefined", "error") & is.na(found$from)
   inferred <- found$kind == "undefined" & !said
   double <- said & place %in% place[inferred]
   same <- match(place[inferred], place[said])

@@ -95,8 +95,8 @@ tensor_leaves <- function(x, path) {
 }
 
 # Numbers the places that operations are called from: `site()` is what C asks for the place of the
-# operation that is being recorded, `failed()` gives the one of an error. `label` is how the recorded
-# function is called in what is shown, NULL if it only evaluates code of others.
+# operation that is being recorded, `failed()` gives the one of an error. `label` is how the
+# recorded function is called in what is shown, NULL if it only evaluates code of others.
 new_places <- function(label) {
   self <- new.env(parent = emptyenv())
   self$label <- label
@@ -171,8 +171,8 @@ place_of_frame <- function(entry, places) {
 }
 
 # The source of the statement that calls what runs in frame `entry`. R knows the latest statement:
-# that may be one of a function which evaluates an argument, and is not the caller, or, in a function
-# without braces, that of its caller.
+# that may be one of a function which evaluates an argument, and is not the caller, or, in a
+# function without braces, that of its caller.
 reference_of_frame <- function(entry, caller, floor) {
   own <- if (caller > floor) attr(sys.function(caller), "srcref")
   # Code that a function of base R evaluates, as with() does, may have no source of its own.
@@ -181,7 +181,12 @@ reference_of_frame <- function(entry, caller, floor) {
     if (frame <= above) break
     reference <- attr(sys.call(frame), "srcref")
     if (is.null(reference)) next
-    if (if (is.null(own)) !is_in_callee(reference, frame, caller, floor) else is_within(reference, own)) {
+    callers <- if (is.null(own)) {
+      !is_in_callee(reference, frame, caller, floor)
+    } else {
+      is_within(reference, own)
+    }
+    if (callers) {
       return(reference)
     }
   }

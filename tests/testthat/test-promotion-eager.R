@@ -24,6 +24,7 @@ cells_as_types <- function(rules, lhs, rhs, operation) {
   defaults <- defaults_under(rules)
   weak <- table %in% names(defaults)
   table[weak] <- paste0(defaults[table[weak]], "?")
+  table[table == "b*"] <- "bool?"
   table[!sub("[?]", "", table) %in% dtypes()] <- "-"
   table
 }
