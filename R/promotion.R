@@ -345,20 +345,18 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #' | `angle` | `Arg()` |
 #' | `linalg` | `solve()`, `qr()`, `svd()` and their like |
 #' | `mean` | `mean()` |
-#' | `sum`, `prod` | `sum()`, `prod()` |
+#' | `sum` | `sum()`, `prod()` |
 #' | `cumsum` | `cumsum()`, `cumprod()` |
 #' | `power` | `^`, `%/%` and `%%` of `bool`, which lacks them; `^` of integers of up to 4 bits |
 #' | `common` | operations on two dtypes, where the library differs from its published table |
-#' | others | that operation on two dtypes, where its result is not the common dtype |
 #'
 #' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes
 #' that the library lacks are left out, and so are ambiguous dtypes that it lacks.
 #'
 #' @inheritParams common_dtype
 #' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
-#'   `"i32?"`; `other`, the second operand of `common` and of the tables of
-#'   single operations, else `NA`; `result`, a dtype, the name of one that joist does not have, or
-#'   `NA` where the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
+#'   `"i32?"`; `other`, the second operand of `common`, else `NA`; `result`, a dtype, or `NA` where
+#'   the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
 #'   version.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
@@ -380,21 +378,13 @@ promotion_facts <- function(rules = NULL) {
 #' that it doesn't matter which two of three operands meet first. Works for tables as for
 #' lattices; the nodes are those of the published table, and for a lattice all it has.
 #'
-#' @param rules promotion rules as in [common_dtype()]; or several, as a vector of ids or a list of
-#'   rules, for one table of all.
+#' @inheritParams common_dtype
 #' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes`
 #'   (their names), and `existence`, `commutativity` and `associativity`. Each of the latter
 #'   is a list of `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and
 #'   `counterexamples`, a data frame of the nodes `a`, `b`, `c` and the results `left` and
 #'   `right` that differ (for associativity, of `(a, b), c` and `a, (b, c)`; `"-"` is
 #'   undefined), those of known and early nodes first.
-#'
-#'   Of several rule sets, a data frame with a row for each: `rules`, `nodes` (their number),
-#'   `lattice` (whether all pairs are defined and the laws hold), `undefined` (pairs), the numbers of
-#'   counterexamples of `idempotence` (a node and itself have another one in common), `commutativity`,
-#'   `associativity` and `monotonicity` (a lower operand gives a result that is not lower), then
-#'   `cells`, the pairs of dtypes whose common one joist has, and `lossy`, how many of them have
-#'   operands with values that the common dtype does not hold.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design
@@ -404,12 +394,8 @@ promotion_facts <- function(rules = NULL) {
 #' numpy <- check_lattice("numpy")
 #' numpy
 #' subset(numpy$associativity$counterexamples, a == "i8" & b == "ui8")
-#' check_lattice(c("anvil", "jax", "numpy", "torch", "tensorflow"))
 #' @export
 check_lattice <- function(rules = NULL) {
-  if (length(rules) > 1L && !inherits(rules, "joist_rules")) {
-    return(do.call(rbind, unname(lapply(rules_list(rules), laws_of))))
-  }
   info <- .Call(joist_r_rules_info, rules)
   found <- .Call(joist_r_check_lattice, rules)
   laws <- lapply(found[c("existence", "commutativity", "associativity")], function(columns) {

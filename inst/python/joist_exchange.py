@@ -29,7 +29,6 @@ _pointer_at = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_
 _VERSIONED, _PLAIN = b"dltensor_versioned", b"dltensor"
 _USED = {_VERSIONED: b"used_dltensor_versioned", _PLAIN: b"used_dltensor"}
 _CPU = 1
-_PADDED = 4  # a flag: elements of fewer than 8 bits have a byte each
 
 _end = _again = _copied = _end_plain = None
 
@@ -113,10 +112,9 @@ def _capsule(struct, name):
 class Lent:
     """A tensor of R for from_dlpack() of other libraries, as often as they ask."""
 
-    def __init__(self, struct, device_type, device_id, flags):
+    def __init__(self, struct, device_type, device_id):
         self._struct = int(struct, 16)
         self._device = (int(device_type, 16), int(device_id, 16))
-        self._padded = bool(int(flags, 16) & _PADDED)
 
     def __del__(self):
         _end(self._struct)
@@ -127,11 +125,6 @@ class Lent:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if dl_device is not None and tuple(dl_device) != self._device:
             raise BufferError("joist: move the tensor to the device in R, by nv_to()")
-        if self._padded and (max_version is None or tuple(max_version) < (1, 1)):
-            raise BufferError(
-                "joist: elements of fewer than 8 bits, with a byte each, need DLPack 1.1, which "
-                "this library does not ask for; pass nv_bitcast_convert(x, \"ui8\")"
-            )
         if max_version is not None and max_version[0] >= 1:
             if copy:
                 raise BufferError("joist: a copy is made where the tensor arrives")
@@ -148,7 +141,7 @@ class Lent:
 class Given:
     """A copy of a tensor for from_dlpack() of one other library, in DLPack before version 1."""
 
-    def __init__(self, struct, device_type, device_id, flags):
+    def __init__(self, struct, device_type, device_id):
         self._capsule = _capsule(int(struct, 16), _PLAIN)
         self._device = (int(device_type, 16), int(device_id, 16))
 

@@ -81,22 +81,21 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   return made;
 }
 
-bool joist_r_may_widen(const struct joist_rules *rules, const struct joist_r_value *x) {
+bool joist_r_may_widen(const struct joist_r_value *x) {
   const struct joist_type own = x->argument.operand.type;
-  return x->form == JOIST_R_CONCRETE &&
-         (own.ambiguous || own.dtype == JOIST_BOOL || rules->has_pairs[JOIST_PAIR_ASSIGN]);
+  return x->form == JOIST_R_CONCRETE && (own.ambiguous || own.dtype == JOIST_BOOL);
 }
 
 SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
                      const struct joist_r_value *value) {
-  if (!joist_r_may_widen(rules, x) || is_all_missing(value)) return x->object;
+  if (!joist_r_may_widen(x) || is_all_missing(value)) return x->object;
   const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
   const struct joist_attributes none = {.count = 0};
   struct joist_signature signature;
   struct joist_error error;
   struct joist_type common;
   if (joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error) == JOIST_OK ||
-      joist_common_type(rules, JOIST_PAIR_ASSIGN, operands, 2, &common, &error) != JOIST_OK)
+      !joist_promote(rules, operands[0].type, operands[1].type, &common))
     return x->object;
   struct joist_r_value read = *x;
   return read_as(rules, x->object, &read, common);

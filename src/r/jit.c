@@ -201,7 +201,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   signature->length = signature->leaf_count = 0;
   signature->traced = signature->abstract = signature->named = false;
   /* A built-in rule set is its address, a user's its content. */
-  const bool built_in = joist_r_rules_stay(rules);
+  const bool built_in = joist_rules_find(rules->id) == rules;
   append_byte(signature, built_in);
   append(signature, built_in ? (const void *)&rules : rules,
          built_in ? sizeof rules : sizeof *rules);

@@ -79,13 +79,6 @@ SEXP joist_r_ledger_begin(SEXP site, SEXP rules) {
   return pointer;
 }
 
-SEXP joist_r_ledger_pause(void) {
-  struct joist_r_session next = *joist_r_session();
-  next.recording = R_NilValue;
-  joist_r_push_session(next);
-  return R_NilValue;
-}
-
 /* ---- values ---- */
 
 static struct joist_type type_of(const struct joist_r_value *value) {

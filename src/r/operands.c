@@ -287,10 +287,7 @@ static void read_object(SEXP x, struct joist_r_value *value) {
     if (XLENGTH(numbers) != 1) damaged();
     const int number = INTEGER(numbers)[0];
     value->leaf = number < 0;
-    const struct joist_type type = argument->operand.type;
-    argument->operand.literal =
-        value->leaf && (type.ambiguous || (type.dtype == JOIST_BOOL &&
-                                           joist_r_rules(R_NilValue)->has_truths));
+    argument->operand.literal = value->leaf && argument->operand.type.ambiguous;
     argument->value = number < 0 ? (joist_value_id) - (number + 1)
                                  : joist_r_moved(value->payload, (joist_value_id)number);
     return;
@@ -433,7 +430,6 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
       argument->operand.type = (struct joist_type){JOIST_F32, false};
       break;
     case JOIST_HOST_LOGICAL:
-      argument->operand.literal = rules->has_truths;
       argument->operand.type = (struct joist_type){JOIST_BOOL, false};
       break;
     default:
@@ -492,7 +488,7 @@ void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value 
 }
 
 bool joist_r_by_value(const struct joist_rules *rules) {
-  return rules->policy != JOIST_BY_TYPE && rules->policy != JOIST_BY_RANK;
+  return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
 }
 
 /* Whether all are of one known dtype, which is then their common one, whatever the values. */

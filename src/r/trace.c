@@ -12,7 +12,6 @@
 #include "core/base/bits.h"
 #include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
-#include "core/types/convert.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
@@ -294,14 +293,9 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, str
     add_constant(pointer, constants, payload, bytes);
     *place = index + 1;
   }
-  const joist_value_id made =
-      input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false},
-               type, shape);
-  struct joist_value *const value = &trace->program.values[made];
-  value->known = scalar && joist_dtype_kind(type.dtype) == JOIST_KIND_FLOAT;
-  if (value->known)
-    joist_convert_find(type.dtype, JOIST_F64)(1, joist_r_elements(payload), &value->number);
-  return made;
+  return input_of(trace,
+                  (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false}, type,
+                  shape);
 }
 
 /* An input of a body that stands for a value from outside. */
@@ -392,28 +386,6 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
   return joist_r_traced_with(joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type),
                                             false, type, &value.argument.shape),
                              pointer, mask);
-}
-
-SEXP joist_r_trace_known(SEXP x) {
-  struct joist_r_value value;
-  joist_r_read_missing(joist_rules_at(0), x, &value);
-  if (value.form != JOIST_R_TRACED || value.leaf) return R_NilValue;
-  SEXP pointer = value.payload;
-  joist_value_id at = value.argument.value;
-  for (;;) {
-    const struct joist_r_trace *const trace = joist_r_trace_of(pointer);
-    if (at >= trace->program.value_count) return R_NilValue;
-    const uint32_t input = trace->program.values[at].input;
-    if (input == JOIST_NO_INPUT) return R_NilValue;
-    const struct joist_r_source source = trace->sources[input];
-    if (source.kind == JOIST_R_FROM_OUTSIDE) {
-      pointer = joist_r_trace_parent(pointer);
-      at = joist_r_moved(pointer, source.index);
-      continue;
-    }
-    const struct joist_value *const known = &trace->program.values[at];
-    return known->known ? Rf_ScalarReal(known->number) : R_NilValue;
-  }
 }
 
 SEXP joist_r_trace_mark(SEXP pointer, SEXP rule) {

@@ -95,8 +95,6 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules);
 SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
 /* A tensor as a constant of a trace that is under way. One that is traced is given back. */
 SEXP joist_r_trace_constant(SEXP trace, SEXP x);
-/* The number that a traced float is, where it is a constant of its trace; NULL for others. */
-SEXP joist_r_trace_known(SEXP x);
 /* Pushes a session in which `trace`, or none if it is NULL, is under way. NULL keeps the frame. */
 SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame);
 /* A new mark for alias(), with the rule of its derivative, which may be NULL. */

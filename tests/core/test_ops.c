@@ -28,20 +28,20 @@ static struct joist_type node(int k) {
 /* The type that a fact makes of a join; test_promote.c tests the facts. Without a library, a type
  * that is not yet a float is joined with the rule set's ambiguous float. */
 static bool with_float(const struct joist_rules *rules, joist_fact fact, struct joist_type *type) {
-  if (rules->has_facts[JOIST_FACT_INEXACT]) return joist_fact_apply(rules, fact, type, NULL);
+  if (rules->has_library) return joist_fact_apply(rules, fact, type, NULL);
   if (inexact(type->dtype)) {
     if (fact == JOIST_FACT_ANGLE) type->dtype = joist_dtype_real(type->dtype);
     return true;
   }
   struct joist_type same;
   const struct joist_operand own = {.type = *type, .rank = 1}, pair[2] = {own, own};
-  if (joist_common_type(rules, JOIST_PAIR_COMMON, pair, 2, &same, NULL) != JOIST_OK) return false;
+  if (joist_common_type(rules, pair, 2, &same, NULL) != JOIST_OK) return false;
   /* Integers of fewer than 8 bits meet no float, but become one as i32 does. */
   if (!joist_dtype_is_word(type->dtype)) type->dtype = JOIST_I32;
   const struct joist_operand both[2] = {
       {.type = *type, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
-  return joist_common_type(rules, JOIST_PAIR_COMMON, both, 2, type, NULL) == JOIST_OK;
+  return joist_common_type(rules, both, 2, type, NULL) == JOIST_OK;
 }
 
 /* Which fact an operation asks for. */
@@ -156,7 +156,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   bool joined = true, floated;
   if (class == JOIST_CLASS_ASSIGN) {
     const struct joist_operand pair[2] = {operands[0], operands[arity - 1]};
-    joined = joist_common_type(rules, JOIST_PAIR_COMMON, pair, 2, &join, NULL) == JOIST_OK;
+    joined = joist_common_type(rules, pair, 2, &join, NULL) == JOIST_OK;
     if (joined && join.dtype == operands[0].type.dtype &&
         !joist_op_has(op, joist_dtype_compute(join.dtype)))
       return status == JOIST_ERROR_DTYPE ? NULL : "of a dtype that it does not have";
@@ -183,8 +183,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   }
   if (class == JOIST_CLASS_JOIN && asked) return judge_asked(operands, arity, requested, status, s);
   if (arity > 1)
-    joined = joist_common_type(rules, JOIST_PAIR_COMMON, operands + select, arity - select, &join,
-                               NULL) == JOIST_OK;
+    joined = joist_common_type(rules, operands + select, arity - select, &join, NULL) == JOIST_OK;
   struct joist_type float_join = join;
   floated = joined && with_float(rules, fact_of(op), &float_join);
   const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
@@ -195,7 +194,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
     return status == JOIST_ERROR_DTYPE || (small && status == JOIST_ERROR_PROMOTION)
                ? NULL
                : "a power of bool";
-  const bool sums = class == JOIST_CLASS_ACCUMULATE && rules->has_facts[JOIST_FACT_INEXACT];
+  const bool sums = class == JOIST_CLASS_ACCUMULATE && rules->has_library;
   if (sums && !asked && !floated) return status == JOIST_ERROR_PROMOTION ? NULL : "a sum";
   if (status != JOIST_OK) {
     if (status != JOIST_ERROR_PROMOTION && status != JOIST_ERROR_DTYPE) return "unexpected status";

@@ -3,8 +3,7 @@
 #
 #   Rscript tests/files/narrow.R PYTHON
 #
-# PYTHON must have numpy, ml_dtypes and safetensors. If it has PyTorch too, files of its float8
-# dtypes are compared as well.
+# PYTHON must have numpy, ml_dtypes and safetensors.
 
 suppressPackageStartupMessages(library(joist))
 
@@ -68,13 +67,6 @@ for (mmap in c(FALSE, TRUE)) {
   for (dtype in names(read)) check_cube(read[[dtype]], dtype, "safetensors", mmap)
 }
 nv_save(cubes[names(read)], path("joist.safetensors"))
-for (dtype in narrow[file.exists(path(narrow, "-torch.safetensors"))]) {
-  read <- nv_read(path(dtype, "-torch.safetensors"))
-  check_cube(read$cube, dtype, "PyTorch")
-  # In the order of C, as the file has them.
-  bytes <- nv_read_bin(as.raw(0:255), dtype)
-  check(identical(as_array(nv_convert(bytes, "f64")), as_array(read$values)), dtype, "PyTorch")
-}
 
 # Types without a dtype.
 records <- nv_read_npy(path("records.npy"), raw = TRUE)

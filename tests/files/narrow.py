@@ -11,13 +11,7 @@ import sys
 
 import ml_dtypes
 import numpy
-from safetensors import TensorSpec, deserialize, safe_open, serialize
-
-try:
-    import torch
-    from safetensors.torch import save_file
-except ImportError:
-    torch = None
+from safetensors import TensorSpec, deserialize, serialize
 
 NAMES = {
     "int1": "int1", "i2": "int2", "i4": "int4", "uint1": "uint1", "ui2": "uint2", "ui4": "uint4",
@@ -30,11 +24,6 @@ NAMES = {
 WRITTEN = {"f8E4M3FN": "F8_E4M3", "f8E4M3FNUZ": "F8_E4M3FNUZ", "f8E5M2": "F8_E5M2",
            "f8E5M2FNUZ": "F8_E5M2FNUZ", "f8E8M0FNU": "F8_E8M0"}
 SIX = {"f6E2M3FN": "F6_E2M3", "f6E3M2FN": "F6_E3M2"}
-
-
-def torch_types():
-    """Those of WRITTEN that this PyTorch has."""
-    return [name for name in WRITTEN if torch is not None and hasattr(torch, NAMES[name])]
 
 
 def bits_of(name):
@@ -90,11 +79,6 @@ def write(folder):
     with open(os.path.join(folder, "six.safetensors"), "wb") as file:
         file.write(safetensors_file(
             [(name, kind, [4, 8, 8], packed(codes(name), 6)) for name, kind in SIX.items()]))
-    kept = torch_types()
-    for name in kept:
-        cube = torch.from_numpy(codes(name)).view(getattr(torch, NAMES[name]))
-        tensors = {"cube": cube.view(4, 8, 8), "values": cube.to(torch.float64)}
-        save_file(tensors, os.path.join(folder, name + "-torch.safetensors"))
     records = numpy.zeros((2, 3), [("a", "<i2"), ("b", "S5")])
     records["a"] = numpy.arange(6).reshape(2, 3)
     records["b"] = b"hello"
@@ -140,15 +124,6 @@ def compare(folder):
         data = packed(codes(name), bits_of(name))
         check(tensor["dtype"] == kind and tensor["shape"] == [4, 8, 8], name)
         check(bytes(tensor["data"]) == data, name)
-    if torch_types():
-        theirs = safe_open(os.path.join(folder, "joist.safetensors"), "pt")
-        for name in torch_types():
-            read = theirs.get_tensor(name)
-            check(read.dtype == getattr(torch, NAMES[name]), name + " of PyTorch")
-            check(tuple(read.shape) == (4, 8, 8), name + " of PyTorch")
-            data = read.view(torch.uint8).numpy().tobytes()
-            check(data == codes(name).tobytes(), name + " of PyTorch")
-        print(f"PyTorch {torch.__version__}: {len(torch_types())} dtypes")
     print(f"NumPy {numpy.__version__}: {passed} passed, {failed} failed")
     return failed > 0
 

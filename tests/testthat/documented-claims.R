@@ -90,7 +90,8 @@ raised_errors <- alist(
     joist_value_error = nv_if(b, 1, 2),
     joist_value_error = nv_if(nv_mask(b[[1]], TRUE), 1, 2),
     joist_value_error = nv_while(v, function(v) nv_mask(all(v > 1), b[[2]]), function(v) v),
-    joist_value_error = nv_for(1.5, v, function(i, v) v)
+    joist_value_error = nv_for(1.5, v, function(i, v) v),
+    joist_value_error = trace_dtypes(function(v) nv_for(1, v, function(i, v) v), v)
   ),
   nv_vjp = list(
     joist_dtype_error = nv_vjp(function(x) x > 1, list(v), list(v)),
@@ -544,15 +545,6 @@ raised_errors <- alist(
     joist_dtype_error = plot(promotion_rules("jax"), highlight = c("i8", "i9")),
     joist_value_error = plot(promotion_table("jax", character(), "i8"))
   ),
-  promotion_atlas = list(joist_promotion_error = promotion_atlas("nobody")),
-  promotion_rules_new = list(
-    joist_promotion_error = read_promotion_rules({
-      file <- tempfile()
-      writeLines("common,i8", file)
-      file
-    }),
-    joist_value_error = promotion_rules_new("none")
-  ),
   promotion_lattice = list(
     joist_promotion_error = promotion_lattice(cbind(c("a", "b"), c("b", "a"))),
     joist_value_error = promotion_lattice(1)
@@ -569,8 +561,7 @@ raised_errors <- alist(
   promotion_facts = list(joist_promotion_error = promotion_facts("none")),
   promotion_table = list(
     joist_dtype_error = promotion_table("anvil", "f31"),
-    joist_promotion_error = promotion_table("none"),
-    joist_value_error = promotion_table("jax", operation = "root")
+    joist_promotion_error = promotion_table("none")
   ),
   result_dtype = list(
     joist_promotion_error = result_dtype("i32", "f32", rules = "array_api"),
@@ -592,11 +583,6 @@ raised_errors <- alist(
     joist_value_error = jit(function(x) anyDuplicated(x))(v)
   ),
   to_r = list(joist_value_error = to_r(nv_aval("f32", 3))),
-  lint_promotion = list(
-    joist_promotion_error = lint_promotion("script.R", "none"),
-    joist_value_error = lint_promotion("no such script.R"),
-    joist_value_error = lint_promotion("stats", kinds = "odd")
-  ),
   trace_dtypes = list(
     joist_promotion_error = trace_dtypes(\(x) x, v, rules = "none"),
     joist_value_error = trace_dtypes("no function", v)

@@ -206,12 +206,11 @@ test_that("every argument of every function refuses what it cannot mean", {
   valid <- valid_arguments()
   # What has the name of a function of base R leaves everything but tensors to it, and so do
   # nv_merge(), nv_na_omit() and to_r(); is_tensor() is of anything; what program() and
-  # check_gradient() get is for `f`; expect_equal_tensor() fails as expectations do;
-  # lint_promotion() starts another R, so its own test is of few values.
+  # check_gradient() get is for `f`; expect_equal_tensor() fails as expectations do.
   bases <- c(ls(baseenv()), getNamespaceExports("stats"))
   others <- c(
     "is_tensor", "nv_merge", "nv_na_omit", "program", "check_gradient", "expect_equal_tensor",
-    "lint_promotion", "to_r"
+    "to_r"
   )
   functions <- setdiff(own_exports(), c(bases, others))
   if (!requireNamespace("zip", quietly = TRUE)) {

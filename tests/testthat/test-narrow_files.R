@@ -251,12 +251,18 @@ test_that("Zarr stores narrow dtypes a byte each", {
   expect_error(with_fill("f8E8M0FNU", "0"), "no value of", class = "joist_value_error")
 })
 
-test_that("Arrow lacks them, but for their bytes", {
+test_that("DLPack and Arrow say which dtypes they lack", {
   for (dtype in names(bits)) {
     x <- all_codes(dtype, c(2L, 8L))
+    if (bits[[dtype]] == 8L) {
+      for (versioned in c(TRUE, FALSE)) {
+        expect_identical(nv_from_dlpack(nv_to_dlpack(x, versioned)), x)
+      }
+    } else {
+      expect_error(nv_to_dlpack(x), "nv_bitcast_convert", class = "joist_dtype_error")
+    }
     expect_error(nv_to_arrow(x), "nv_bitcast_convert", class = "joist_dtype_error")
     as_bytes <- nv_bitcast_convert(x, "ui8")
-    lent <- nv_to_arrow(as_bytes)
-    expect_identical(nv_bitcast_convert(nv_from_arrow(lent$array, lent$schema), dtype), x)
+    expect_identical(nv_bitcast_convert(nv_from_dlpack(nv_to_dlpack(as_bytes)), dtype), x)
   }
 })

@@ -197,20 +197,6 @@ test_that("a folder that the user names keeps compiled code", {
   made <- file.mtime(objects)
   expect_identical(trimws(run()), "2 1")
   expect_identical(file.mtime(objects), made)
-  # An installation with other headers makes its own.
-  library <- tempfile()
-  dir.create(library)
-  on.exit(unlink(library, recursive = TRUE), add = TRUE)
-  file.copy(system.file(package = "joist"), library, recursive = TRUE)
-  header <- file.path(library, "joist", "native", "core", "kernels", "math_f64.h")
-  in_copy <- function() withr::with_libpaths(library, run(), action = "prefix")
-  expect_identical(trimws(in_copy()), "2 1")
-  expect_length(list.files(folder, "[.]so$"), 2L)
-  cat("\n/* another */\n", file = header, append = TRUE)
-  expect_identical(trimws(in_copy()), "2 1")
-  expect_length(list.files(folder, "[.]so$"), 3L)
-  expect_identical(trimws(in_copy()), "2 1")
-  expect_length(list.files(folder, "[.]so$"), 3L)
 })
 
 test_that("compiled code reports errors of groups that write over their operands", {

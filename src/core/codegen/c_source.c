@@ -96,29 +96,6 @@ static bool is_uniform_power(const struct writer *w, const struct joist_code_ste
   return made != NULL && made->kind == JOIST_CODE_SCALAR;
 }
 
-/* What is known of a power of which the exponent is the same for all elements: nothing; that it is
- * a product, of so many factors; or that it is none. */
-enum { ANY_POWER = 0, NO_PRODUCT = -1 };
-static int factors_of(const struct writer *w, const struct place *at,
-                      const struct joist_code_step *step) {
-  const struct joist_code_step *made = made_by(w, step->in[1]);
-  while (made->kind == JOIST_CODE_CONVERT) made = made_by(w, made->in[0]);
-  const uint32_t v = w->lowered->array[made->in[0]];
-  const struct joist_value *const value = &at->plan->program->values[at->plan->root[v]];
-  double number = value->number;
-  if (!(w->nest != NULL ? joist_nest_is_known(w->nest, at->body, v, &number) : value->known))
-    return ANY_POWER;
-  const int most = step->from == JOIST_F64 ? 3 : 2;
-  for (int factors = 1; factors <= most; factors++)
-    if (number == factors) return factors;
-  return NO_PRODUCT;
-}
-
-static bool is_product(const struct writer *w, const struct place *at,
-                       const struct joist_code_step *step) {
-  return is_uniform_power(w, step) && (at->small_powers || factors_of(w, at, step) > 0);
-}
-
 /* A call of op_OP_DTYPE(), or of another of its functions, on the step's operands. */
 static void add_kernel_call(struct writer *w, const char *function,
                             const struct joist_code_step *step) {
@@ -131,18 +108,13 @@ static void add_kernel_call(struct writer *w, const char *function,
 static void add_kernel(struct writer *w, const struct place *at,
                        const struct joist_code_step *step) {
   const struct joist_c_expression *const e = expression_of_step(w, step);
-  if (is_product(w, at, step)) {
-    const int factors = factors_of(w, at, step);
-    ADD("const %s r%u = SMALL_POWER_%s(r%u, ", joist_code_type(step->to), step->out,
-        joist_code_dtype(step->from), step->in[0]);
-    if (factors > 0)
-      ADD("%d);\n", factors);
-    else
-      ADD("r%u);\n", step->in[1]);
-    return;
-  }
   if (at->staged && is_uniform_power(w, step)) {
     ADD("const %s r%u = v%u[k];\n", joist_code_type(step->to), step->out, step->out);
+    return;
+  }
+  if (at->small_powers && is_uniform_power(w, step)) {
+    ADD("const %s r%u = SMALL_POWER_%s(r%u, r%u);\n", joist_code_type(step->to), step->out,
+        joist_code_dtype(step->from), step->in[0], step->in[1]);
     return;
   }
   const char *const op = joist_code_op(step->op), *const dtype = joist_code_dtype(step->from);
@@ -275,14 +247,10 @@ static void add_steps(struct writer *w, const struct place *at, bool per_run) {
     if (is_per_run(w, at, &w->lowered->steps[s]) == per_run) add_step(w, at, &w->lowered->steps[s]);
 }
 
-/* Whether a step has that form, other than powers that are products or, if `staged`, computed
- * before. */
-static bool has_form(struct writer *w, const struct place *at, enum joist_c_form form,
-                     bool staged) {
+static bool has_form(struct writer *w, enum joist_c_form form, bool small_powers) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
     if (w->lowered->steps[s].kind == JOIST_CODE_KERNEL &&
-        !is_product(w, at, &w->lowered->steps[s]) &&
-        !(staged && is_uniform_power(w, &w->lowered->steps[s])) &&
+        !(small_powers && is_uniform_power(w, &w->lowered->steps[s])) &&
         expression_of_step(w, &w->lowered->steps[s])->form == form)
       return true;
   return false;
@@ -356,7 +324,7 @@ static void add_chunk(struct writer *w, struct place at, bool repairs) {
   }
   ADD("any |= odd;\n");
   /* A group that fails runs again: it must not have written over its operands. */
-  const char *const unless = has_form(w, &at, JOIST_C_CHECKED, false) ? "if (!any) " : "";
+  const char *const unless = has_form(w, JOIST_C_CHECKED, false) ? "if (!any) " : "";
   for (uint32_t a = 0; a < code->array_count; a++)
     if (is_stored(w, a)) ADD("%smemcpy(x%u + at, s%u, run * sizeof *s%u);\n", unless, a, a, a);
 }
@@ -380,7 +348,7 @@ static void add_stages(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_code_step *const step = &code->steps[s];
-    if (!is_uniform_power(w, step) || is_product(w, at, step)) continue;
+    if (!is_uniform_power(w, step)) continue;
     const struct joist_code_step *const base = made_by(w, step->in[0]);
     const char *const type = joist_code_type(step->from);
     ADD("%s v%u[%d];\n", joist_code_type(step->to), step->out, CHUNK);
@@ -407,21 +375,19 @@ static void add_stages(struct writer *w, const struct place *at) {
 
 /* Whether there is nothing but uniform powers to be repaired, of what is computed: a loop that only
  * copies is no vector code. */
-static bool can_be_staged(struct writer *w, const struct place *at) {
+static bool can_be_staged(struct writer *w) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
-    if (is_uniform_power(w, step) && !is_product(w, at, step) &&
-        made_by(w, step->in[0])->kind == JOIST_CODE_COPY)
-      return false;
+    if (is_uniform_power(w, step) && made_by(w, step->in[0])->kind == JOIST_CODE_COPY) return false;
   }
-  return !has_form(w, at, JOIST_C_REPAIRED, true) && !has_form(w, at, JOIST_C_CHECKED, false);
+  return !has_form(w, JOIST_C_REPAIRED, true) && !has_form(w, JOIST_C_CHECKED, false);
 }
 
 /* Elements first .. last - 1, in runs along the first dim. */
 static void add_these_runs(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
-  const bool repairs = has_form(w, at, JOIST_C_REPAIRED, at->staged);
-  const bool checks = has_form(w, at, JOIST_C_CHECKED, false);
+  const bool repairs = has_form(w, JOIST_C_REPAIRED, at->small_powers || at->staged);
+  const bool checks = has_form(w, JOIST_C_CHECKED, false);
   const bool chunked = repairs || checks || at->staged;
   const bool rows = code->gather_count > 0 && code->rank > 1;
   const bool once = !rows && (!chunked || (at->count > 0 && at->count <= CHUNK));
@@ -466,24 +432,18 @@ static void add_these_runs(struct writer *w, const struct place *at) {
   ADD(once ? "}\n" : "at += run;\n}\n");
 }
 
-/* The same, once more for powers that are products, as most are, where nobody knows. */
+/* The same, once more for powers that are products, as most are. */
 static void add_runs(struct writer *w, const struct place *at) {
-  bool all = true, any = false, open = false;
+  bool any = false;
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
     if (!is_uniform_power(w, step)) continue;
-    all &= factors_of(w, at, step) != NO_PRODUCT;
-    any |= factors_of(w, at, step) <= 0;
-  }
-  for (uint32_t s = 0; s < w->lowered->step_count && all && any; s++) {
-    const struct joist_code_step *const step = &w->lowered->steps[s];
-    if (!is_uniform_power(w, step) || factors_of(w, at, step) > 0) continue;
-    ADD("%sIS_SMALL_POWER_%s(", open ? " && " : "if (", joist_code_dtype(step->from));
+    ADD("%sIS_SMALL_POWER_%s(", any ? " && " : "if (", joist_code_dtype(step->from));
     add_uniform(w, at, step->in[1]);
     ADD(")");
-    open = true;
+    any = true;
   }
-  if (open) {
+  if (any) {
     struct place small = *at;
     small.small_powers = true;
     ADD(") {\n");
@@ -491,9 +451,9 @@ static void add_runs(struct writer *w, const struct place *at) {
     ADD("} else {\n");
   }
   struct place general = *at;
-  general.staged = any && can_be_staged(w, at);
+  general.staged = any && can_be_staged(w);
   add_these_runs(w, &general);
-  if (open) ADD("}\n");
+  if (any) ADD("}\n");
 }
 
 /* ---- elementwise groups ---- */
@@ -585,13 +545,13 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   if (group->count == 0) return;
   if (!joist_code_lower(plan, group, options, w->lowered) ||
       (group->sink_count > 0 && !folds_at_once(plan, group)) ||
-      (has_form(w, &at, JOIST_C_CHECKED, false) &&
+      (has_form(w, JOIST_C_CHECKED, false) &&
        (group->count > CHECKED_MOST || (w->lowered->gather_count > 0 && w->lowered->rank > 1)))) {
     joist_c_add_call(w, b, g);
     return;
   }
   const struct joist_code *const code = w->lowered;
-  const bool checks = has_form(w, &at, JOIST_C_CHECKED, false);
+  const bool checks = has_form(w, JOIST_C_CHECKED, false);
   ADD("{\n");
   if (at.manner != ALONE) add_pointers(w, &at);
   bool computes = false;
@@ -614,13 +574,13 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
     }
   } else if (computes) {
     ADD("const size_t first = 0, last = %zu;\n", group->count);
-    if (has_form(w, &at, JOIST_C_REPAIRED, false) || checks) ADD("int any = 0;\n");
+    if (has_form(w, JOIST_C_REPAIRED, false) || checks) ADD("int any = 0;\n");
     add_runs(w, &at);
     if (checks) {
       ADD("if (any) {\n");
       joist_c_add_call(w, b, g);
       ADD("return 1;\n}\n");
-    } else if (has_form(w, &at, JOIST_C_REPAIRED, false)) {
+    } else if (has_form(w, JOIST_C_REPAIRED, false)) {
       ADD("(void)any;\n");
     }
   }
@@ -1236,12 +1196,12 @@ bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_gr
     w->step_count = group->step_count;
     w->failed = group->sink_count > JOIST_NATIVE_SINKS || !can_fold_after(plan, group) ||
                 !joist_code_lower(plan, group, options, w->lowered) ||
-                has_form(w, &at, JOIST_C_CHECKED, false);
+                has_form(w, JOIST_C_CHECKED, false);
     if (!w->failed) {
       ADD("const size_t last = first + n;\n");
       add_part_head(w);
       add_pointers(w, &at);
-      if (has_form(w, &at, JOIST_C_REPAIRED, false)) ADD("int any = 0;\n");
+      if (has_form(w, JOIST_C_REPAIRED, false)) ADD("int any = 0;\n");
       add_runs(w, &at);
     }
     ADD("}\n");

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "core/base/bits.h"
-#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/parallel.h"
 #include "core/base/process.h"
@@ -286,7 +285,8 @@ joist_status joist_native_function(struct joist_native_entry *entry, const struc
   else if (entry->state == COMPILING && joist_native_is_configured())
     look(entry);
   while (run->native == JOIST_NATIVE_WAIT && entry->state == COMPILING && status == JOIST_OK) {
-    joist_sleep_millisecond();
+    const struct timespec little = {0, 1000000};
+    nanosleep(&little, NULL);
     look(entry);
     status = joist_run_poll(run, error);
   }

@@ -29,78 +29,43 @@ static void read_all_in(struct decision *d, joist_dtype dtype) {
   for (size_t k = 0; k < JOIST_ELEMENT_OPERANDS; k++) d->operand[k] = dtype;
 }
 
-joist_pair joist_op_pair(joist_op op) {
-  switch (op) {
-    case JOIST_OP_ADD:
-    case JOIST_OP_SUB:
-    case JOIST_OP_MUL:
-      return JOIST_PAIR_ADD;
-    case JOIST_OP_DIV:
-      return JOIST_PAIR_DIVIDE;
-    case JOIST_OP_POW:
-      return JOIST_PAIR_POWER;
-    case JOIST_OP_FLOORDIV:
-      return JOIST_PAIR_INTEGER_DIVIDE;
-    case JOIST_OP_MOD:
-      return JOIST_PAIR_MODULO;
-    case JOIST_OP_MAX:
-    case JOIST_OP_MIN:
-      return JOIST_PAIR_MAXIMUM;
-    case JOIST_OP_BITWISE_AND:
-    case JOIST_OP_BITWISE_OR:
-    case JOIST_OP_BITWISE_XOR:
-      return JOIST_PAIR_BITWISE;
-    case JOIST_OP_CONCATENATE:
-    case JOIST_OP_IFELSE:
-      return JOIST_PAIR_COMBINE;
-    default:
-      break;
-  }
-  return joist_op_class(op) == JOIST_CLASS_ASSIGN ? JOIST_PAIR_ASSIGN : JOIST_PAIR_COMMON;
-}
-
 /* The join of the operands from `first` on, in which they are computed; also the result. */
 static joist_status join_from(struct decision *d, size_t first, struct joist_error *error) {
-  const joist_status status = joist_common_type(d->rules, joist_op_pair(d->op), d->operands + first,
-                                                d->count - first, &d->result, error);
+  const joist_status status =
+      joist_common_type(d->rules, d->operands + first, d->count - first, &d->result, error);
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
 }
 
-joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dtype joined) {
-  /* A table of the operation's own has its result. */
-  const joist_pair pair = joist_op_pair(op);
-  if (rules->has_pairs[pair]) return JOIST_FACT_COUNT;
+joist_fact joist_op_fact(joist_op op, joist_dtype joined) {
   switch (joist_op_class(op)) {
     case JOIST_CLASS_INEXACT:
       if (joist_op_is_array(op)) return JOIST_FACT_LINALG;
-      return pair == JOIST_PAIR_DIVIDE ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
+      return op == JOIST_OP_DIV ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
     case JOIST_CLASS_ANGLE:
       return JOIST_FACT_ANGLE;
     case JOIST_CLASS_AVERAGE:
       return JOIST_FACT_MEAN;
     case JOIST_CLASS_ACCUMULATE:
-      if (op == JOIST_OP_CUMSUM || op == JOIST_OP_CUMPROD) return JOIST_FACT_CUMSUM;
-      return op == JOIST_OP_REDUCE_PROD ? JOIST_FACT_PROD : JOIST_FACT_SUM;
+      return op == JOIST_OP_CUMSUM || op == JOIST_OP_CUMPROD ? JOIST_FACT_CUMSUM : JOIST_FACT_SUM;
     default:
-      return joist_pair_fact(pair, joined);
+      break;
   }
+  const bool power = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
+  const bool asked = joined == JOIST_BOOL ||
+                     (op == JOIST_OP_POW && joist_dtype_bits(joined) < 8 && !is_inexact(joined));
+  return power && asked ? JOIST_FACT_POWER : JOIST_FACT_COUNT;
 }
 
 /* Makes of the joined type what the rules say. */
 static joist_status apply_fact(struct decision *d, struct joist_error *error) {
   const struct joist_type own = d->result;
-  const joist_fact fact = joist_op_fact(d->rules, d->op, own.dtype);
+  const joist_fact fact = joist_op_fact(d->op, own.dtype);
   if (fact == JOIST_FACT_COUNT || joist_fact_apply(d->rules, fact, &d->result, NULL))
     return JOIST_OK;
   if (own.dtype == JOIST_BOOL && fact == JOIST_FACT_POWER)
     return JOIST_FAIL(error, JOIST_E_NOT_DEFINED_BOOL, .op = joist_op_name(d->op), .type = {own});
-  const int node = joist_fact_node(d->rules, fact, own);
-  if (node >= JOIST_NODE_OWN && node != JOIST_NODE_NONE)
-    return JOIST_FAIL(
-        error, JOIST_E_UNAVAILABLE_FACT, .op = joist_op_name(d->op), .type = {own},
-        .text = {joist_quote(d->rules->id), joist_quote(joist_rules_node_name(d->rules, node))});
   return JOIST_FAIL(error, JOIST_E_NO_FACT, .op = joist_op_name(d->op), .type = {own},
                     .text = {joist_quote(d->rules->id)});
 }
@@ -119,32 +84,10 @@ static joist_status infer_asked(struct decision *d, struct joist_error *error) {
   return JOIST_OK;
 }
 
-/* A whole number as an exponent, under rules by which the power is of the base's type. */
-static bool is_whole_power(const struct decision *d) {
-  return d->op == JOIST_OP_POW && d->rules->powers_of_base && !d->operands[0].literal &&
-         d->operands[1].literal && d->operands[0].type.dtype != JOIST_BOOL &&
-         joist_dtype_category(d->operands[1].type.dtype) == JOIST_CATEGORY_INTEGER;
-}
-
 static joist_status infer_join(struct decision *d, struct joist_error *error) {
   if (d->requested.dtype != JOIST_DTYPE_NONE) return infer_asked(d, error);
-  if (is_whole_power(d)) {
-    struct joist_error refused;
-    const struct joist_type base = d->operands[0].type;
-    if (join_from(d, 0, &refused) == JOIST_OK) {
-      d->result = d->promoted = base;
-      read_all_in(d, base.dtype);
-      return JOIST_OK;
-    }
-  }
   joist_status status = join_from(d, 0, error);
-  if (status == JOIST_OK && d->op == JOIST_OP_MATMUL && d->result.ambiguous &&
-      d->rules->products_default) {
-    d->result.dtype = (joist_dtype)d->rules->literal[joist_dtype_category(d->result.dtype)];
-    d->promoted = d->result;
-    read_all_in(d, d->result.dtype);
-  }
-  if (status != JOIST_OK || joist_op_fact(d->rules, d->op, d->result.dtype) == JOIST_FACT_COUNT)
+  if (status != JOIST_OK || joist_op_fact(d->op, d->result.dtype) == JOIST_FACT_COUNT)
     return status;
   status = apply_fact(d, error);
   d->promoted = d->result;
@@ -364,8 +307,7 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
   const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
   struct joist_type common;
   joist_status status = infer_layout(d, error);
-  if (status == JOIST_OK)
-    status = joist_common_type(d->rules, JOIST_PAIR_ASSIGN, pair, 2, &common, error);
+  if (status == JOIST_OK) status = joist_common_type(d->rules, pair, 2, &common, error);
   if (status != JOIST_OK) return status;
   d->operand[last] = own.dtype;
   d->promoted = own;
@@ -436,8 +378,6 @@ static joist_status infer_average(struct decision *d, struct joist_error *error)
 static joist_status infer_extreme(struct decision *d, struct joist_error *error) {
   (void)error;
   d->result = d->operands[0].type;
-  const bool reduces = d->op == JOIST_OP_REDUCE_MAX || d->op == JOIST_OP_REDUCE_MIN;
-  if (reduces && d->rules->extremes_known) d->result.ambiguous = false;
   read_all_in(d, joist_dtype_compute(d->result.dtype));
   return JOIST_OK;
 }

@@ -42,8 +42,7 @@ static joist_status add_value(struct joist_program *program, struct joist_type t
   if (values == NULL) return out_of_memory(error);
   program->values = values;
   *value = program->value_count++;
-  program->values[*value] = (struct joist_value){
-      .type = type, .shape = *shape, .input = input, .instruction = instruction};
+  program->values[*value] = (struct joist_value){type, *shape, input, instruction};
   return JOIST_OK;
 }
 

@@ -18,8 +18,6 @@ struct joist_value {
   struct joist_shape shape;
   uint32_t input;       /* position among the inputs, or JOIST_NO_INPUT */
   uint32_t instruction; /* that computes it; not used for an input */
-  bool known;           /* an input that is `number` in each run: a float, and a scalar */
-  double number;
 };
 
 /* Elements of a value of a program, whose shape was found to fit memory. */

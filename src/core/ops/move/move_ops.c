@@ -391,35 +391,17 @@ bool joist_walk_pad_edge(const struct joist_shape *from, const struct joist_shap
   return true;
 }
 
-/* Whether the elements that are kept are lines of the first dim, with edges that are written along
- * with each line. */
-static bool has_lines(const struct joist_shape *from, const struct joist_shape *to,
-                      const struct joist_attributes *attributes, const struct joist_walk *walk,
-                      struct joist_edges *edges) {
-  for (int d = 0; d < to->rank; d++)
-    if (joist_attribute_at(attributes, JOIST_ATTRIBUTE_INTERIOR, d) > 0) return false;
-  if (walk->rank < 2 || walk->in_stride[0] != 1 || walk->out_stride[0] != 1) return false;
-  int64_t first, end;
-  padded_range(from, to, attributes, 0, &first, &end);
-  edges->low = (size_t)first;
-  edges->high = (size_t)((int64_t)to->extent[0] - end);
-  return (size_t)(end - first) == walk->extent[0] && edges->low + edges->high > 0;
-}
-
 joist_status joist_pad_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_shape *const from = &call->operand[0]->shape, *const to = &call->result->shape;
   const struct joist_attributes *const attributes = joist_call_attributes(call);
-  struct joist_edges edges = {.value = call->in[1]};
-  struct joist_walk inner, walk;
-  joist_walk_pad(from, to, attributes, &inner);
-  const bool lines = has_lines(from, to, attributes, &inner, &edges);
+  struct joist_walk walk;
   joist_status status = JOIST_OK;
-  for (int edge = lines ? 2 : 0;
-       status == JOIST_OK && joist_walk_pad_edge(from, to, attributes, edge, &walk); edge++)
+  for (int edge = 0; status == JOIST_OK && joist_walk_pad_edge(from, to, attributes, edge, &walk);
+       edge++)
     status = joist_move(size_of(call), &walk, call->in[1], call->out[0], call->run, error);
   if (status != JOIST_OK) return status;
-  return joist_move_lines(size_of(call), &inner, lines ? &edges : NULL, call->in[0], call->out[0],
-                          call->run, error);
+  joist_walk_pad(from, to, attributes, &walk);
+  return joist_move(size_of(call), &walk, call->in[0], call->out[0], call->run, error);
 }
 
 /* ---- gathering by positions that are values ---- */
