@@ -8,14 +8,7 @@
 
 suppressPackageStartupMessages(library(joist))
 
-python <- commandArgs(TRUE)[1L]
-script <- file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "narrow.py")
-folder <- tempfile("files")
-dir.create(folder)
-call_python <- function(what) {
-  status <- system2(python, c(shQuote(script), what, shQuote(folder)))
-  if (status != 0L) stop("narrow.py ", what, " failed")
-}
+source(file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "python.R"))
 
 wide <- c(
   "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
@@ -25,7 +18,6 @@ narrow <- setdiff(dtypes(), wide)
 bits <- as.integer(sub("^[a-z]+([0-9]).*", "\\1", narrow))
 names(bits) <- narrow
 
-counts <- c(passed = 0L, failed = 0L)
 check <- function(ok, ...) {
   ok <- isTRUE(ok)
   if (!ok) cat("differs:", ..., "\n")
@@ -41,7 +33,7 @@ check_cube <- function(x, dtype, ...) {
   check(identical(nv_write_bin(x), codes(dtype)), dtype, ...)
 }
 
-call_python("write")
+run_python("narrow.py", "write")
 path <- function(...) file.path(folder, paste0(...))
 cubes <- list()
 for (dtype in narrow) {
@@ -87,7 +79,5 @@ check(identical(as_array(days)[1L, , ], matrix(0:5, 2L, byrow = TRUE)), "days")
 refused <- tryCatch(nv_read_npy(path("objects.npy"), raw = TRUE), joist_dtype_error = identity)
 check(inherits(refused, "condition"), "objects")
 
-call_python("compare")
-unlink(folder, recursive = TRUE)
-cat(sprintf("counts: %d %d 0\n", counts[["passed"]], counts[["failed"]]))
-quit("no", status = as.integer(counts[["failed"]] > 0L))
+run_python("narrow.py", "compare")
+finish()
