@@ -526,8 +526,14 @@ joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype
 void joist_r_read_range(struct joist_r_value *value) {
   struct joist_operand *const operand = &value->argument.operand;
   if (value->form == JOIST_R_LITERAL) {
-    operand->has_range = joist_host_range(value->host, joist_r_present(value), value->count,
-                                          &operand->low, &operand->high, &operand->whole);
+    struct joist_host_values found;
+    operand->has_range =
+        joist_host_range(value->host, joist_r_present(value), value->count, &found);
+    operand->low = found.low;
+    operand->high = found.high;
+    operand->whole = found.whole;
+    operand->has_nan = found.has_nan;
+    operand->has_infinity = found.has_infinity;
   } else if (operand->rank == 0 &&
              (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)) {
     _Alignas(16) char element[16];

@@ -59,10 +59,38 @@ joist_pair joist_op_pair(joist_op op) {
   return joist_op_class(op) == JOIST_CLASS_ASSIGN ? JOIST_PAIR_ASSIGN : JOIST_PAIR_COMMON;
 }
 
+/* The common type of two operands. An error says so if a whole R number of the other type, double
+ * or integer, would have one. */
+static joist_status common_type(const struct joist_rules *rules, joist_pair kind,
+                                const struct joist_operand *pair, struct joist_type *type,
+                                struct joist_error *error) {
+  const joist_status status = joist_common_type(rules, kind, pair, 2, type, error);
+  if (status == JOIST_OK || error == NULL || error->code != JOIST_E_NO_COMMON_DTYPE) return status;
+  const size_t k = pair[0].literal ? 0 : 1;
+  const joist_category category = joist_dtype_category(pair[k].type.dtype);
+  const joist_category other = joist_dtype_category(pair[1 - k].type.dtype);
+  const bool real = category == JOIST_CATEGORY_INTEGER || category == JOIST_CATEGORY_FLOAT;
+  struct joist_operand tried[] = {pair[0], pair[1]};
+  tried[k].type.dtype = (joist_dtype)rules->literal[other];
+  tried[k].has_range = false;
+  if (!pair[k].literal || !real || category == other ||
+      (other != JOIST_CATEGORY_INTEGER && other != JOIST_CATEGORY_FLOAT) ||
+      joist_common_type(rules, kind, tried, 2, type, NULL) != JOIST_OK)
+    return status;
+  error->code = JOIST_E_NO_COMMON_NUMBER;
+  error->text[1] =
+      joist_quote(other == JOIST_CATEGORY_INTEGER ? "whole numbers as 1L" : "integers as 1");
+  return status;
+}
+
 /* The join of the operands from `first` on, in which they are computed; also the result. */
 static joist_status join_from(struct decision *d, size_t first, struct joist_error *error) {
-  const joist_status status = joist_common_type(d->rules, joist_op_pair(d->op), d->operands + first,
-                                                d->count - first, &d->result, error);
+  const struct joist_operand *const joined = d->operands + first;
+  const size_t count = d->count - first;
+  const joist_pair kind = joist_op_pair(d->op);
+  const joist_status status =
+      count == 2 ? common_type(d->rules, kind, joined, &d->result, error)
+                 : joist_common_type(d->rules, kind, joined, count, &d->result, error);
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
@@ -183,9 +211,11 @@ static joist_status infer_predicate(struct decision *d, struct joist_error *erro
 }
 
 bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype) {
-  if (!operand->literal || !operand->has_range) return false;
+  if (!operand->literal || !(operand->has_range || operand->has_nan)) return false;
   if (is_inexact(dtype)) {
-    return (isfinite(operand->low) && operand->low < joist_dtype_min_float(dtype)) ||
+    return (operand->has_nan && !joist_dtype_has_nan(dtype)) ||
+           (operand->has_infinity && !joist_dtype_has_infinity(dtype)) ||
+           (isfinite(operand->low) && operand->low < joist_dtype_min_float(dtype)) ||
            (isfinite(operand->high) && operand->high > joist_dtype_max_float(dtype));
   }
   return operand->low < (double)joist_dtype_min_int(dtype) ||
@@ -270,10 +300,29 @@ static bool read_exactly(struct decision *d) {
   return true;
 }
 
+/* As join_from(). A narrow dtype and a literal without a common dtype are ordered where the dtype
+ * that the former is computed in and the literal have one; then `exact` is set. */
+static joist_status join_ordered(struct decision *d, bool *exact, struct joist_error *error) {
+  const joist_status status = join_from(d, 0, error);
+  *exact = false;
+  if (status == JOIST_OK || d->count != 2 || d->operands[0].literal == d->operands[1].literal)
+    return status;
+  struct joist_operand computed[] = {d->operands[0], d->operands[1]};
+  struct joist_type *const own = &computed[computed[0].literal ? 1 : 0].type;
+  const joist_dtype dtype = joist_dtype_compute(own->dtype);
+  *exact = own->dtype != dtype;
+  own->dtype = dtype;
+  if (!*exact || joist_common_type(d->rules, computed, 2, &d->result, NULL) != JOIST_OK)
+    return status;
+  d->promoted.dtype = JOIST_DTYPE_NONE;
+  return JOIST_OK;
+}
+
 /* Joined, but so that every literal keeps its place in the order. */
 static joist_status infer_ordered(struct decision *d, joist_dtype result,
                                   struct joist_error *error) {
-  const joist_status status = join_from(d, 0, error);
+  bool exact;
+  const joist_status status = join_ordered(d, &exact, error);
   if (status != JOIST_OK) return status;
   const joist_dtype joined = d->result.dtype;
   d->result = (struct joist_type){result, false};
@@ -282,8 +331,8 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
     if (literal && is_inexact(joined)) d->promoted.dtype = JOIST_DTYPE_NONE;
     return JOIST_OK;
   }
-  for (size_t k = 0; k < d->count; k++)
-    if (joist_literal_beyond(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
+  for (size_t k = 0; k < d->count; k++) exact |= joist_literal_beyond(&d->operands[k], joined);
+  if (exact) read_all_in(d, wide_enough(joined));
   return JOIST_OK;
 }
 
@@ -364,8 +413,7 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
   const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
   struct joist_type common;
   joist_status status = infer_layout(d, error);
-  if (status == JOIST_OK)
-    status = joist_common_type(d->rules, JOIST_PAIR_ASSIGN, pair, 2, &common, error);
+  if (status == JOIST_OK) status = common_type(d->rules, JOIST_PAIR_ASSIGN, pair, &common, error);
   if (status != JOIST_OK) return status;
   d->operand[last] = own.dtype;
   d->promoted = own;

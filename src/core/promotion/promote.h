@@ -10,9 +10,10 @@ struct joist_operand {
   bool literal;           /* a bare R value, whose own value is still exact */
   int rank;
   /* For the policies that look at values, and for comparisons: range of the value(s) of a literal
-   * or rank-0 operand when they are known (then has_range), real parts for complex, and whether
-   * those of a literal are whole numbers. */
-  bool has_range, whole;
+   * or rank-0 operand when they are known and none is NaN (then has_range), real parts for complex,
+   * and whether those of a literal are whole numbers. Of a literal with some NaN or infinities it
+   * is the range of the others, see joist_host_range(). */
+  bool has_range, has_nan, has_infinity, whole;
   double low, high;
 };
 
