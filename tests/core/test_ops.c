@@ -424,6 +424,47 @@ static void test_compare_literals(void) {
   CHECK_INT(signature.operand[0], JOIST_I32);
 }
 
+/* Narrow dtypes and R numbers that the rules do not join are ordered, but not added. */
+static void test_narrow_literals(void) {
+  const struct joist_rules *const rules = joist_rules_find("anvil");
+  static const struct {
+    joist_dtype dtype, literal, read;
+    double value;
+    const char *words;
+  } cases[] = {{JOIST_I4, JOIST_F32, JOIST_F64, 1.5, "whole numbers as 1L"},
+               {JOIST_UI2, JOIST_F32, JOIST_UI2, 3, "whole numbers as 1L"},
+               {JOIST_UI2, JOIST_F32, JOIST_F64, 4, "whole numbers as 1L"},
+               {JOIST_F8E4M3FN, JOIST_I32, JOIST_F64, 1, "integers as 1"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    struct joist_operand literal = whole_literal(cases[k].literal, cases[k].value);
+    literal.whole = cases[k].value == floor(cases[k].value);
+    const struct joist_operand tensor = {.type = {cases[k].dtype, false}, .rank = 1};
+    struct joist_signature signature;
+    struct joist_error error;
+    for (int turned = 0; turned < 2; turned++) {
+      const struct joist_operand operands[] = {turned ? literal : tensor,
+                                               turned ? tensor : literal};
+      CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, &error),
+                JOIST_OK);
+      CHECK_INT(signature.operand[0], cases[k].read);
+      CHECK_INT(signature.operand[1], cases[k].read);
+      CHECK_ERROR(joist_infer(rules, JOIST_OP_ADD, operands, 2, &no_attributes, &signature, &error),
+                  error, JOIST_E_NO_COMMON_NUMBER);
+      CHECK_STR(error.text[1].bytes, cases[k].words);
+    }
+  }
+  /* Without a literal, and where no other literal helps. */
+  const struct joist_operand pairs[][2] = {
+      {{.type = {JOIST_I4, false}, .rank = 1}, {.type = {JOIST_F32, false}, .rank = 1}},
+      {{.type = {JOIST_I4, false}, .rank = 1}, whole_literal(JOIST_C64, 1)}};
+  for (int k = 0; k < 2; k++) {
+    struct joist_signature signature;
+    struct joist_error error;
+    CHECK_ERROR(joist_infer(rules, JOIST_OP_ADD, pairs[k], 2, &no_attributes, &signature, &error),
+                error, JOIST_E_NO_COMMON_DTYPE);
+  }
+}
+
 /* ---- the table ---- */
 
 static void test_names(void) {
@@ -495,5 +536,6 @@ int main(void) {
   test_promises();
   test_refused_by_library();
   test_compare_literals();
+  test_narrow_literals();
   return check_report("ops");
 }

@@ -190,6 +190,7 @@ test_that("zeros of either sign are one level, written as R does", {
     x <- nv_tensor(v, d)
     expect_identical(as.character(x), as.character(v), label = d)
     expect_identical(paste(x), paste(v), label = d)
+    if (d %in% complexes()) next # which have no order
     expect_identical(as.vector(table(x)), as.vector(table(v)), label = d)
     expect_identical(as.integer(factor(x)), as.integer(factor(v)), label = d)
     expect_identical(levels(factor(x)), levels(factor(v)), label = d)
