@@ -22,7 +22,8 @@ zero_gradient <- c(
 no_gradient <- c(
   "while" = paste0(
     "nv_while() has no derivative; neither have R's `while`, `repeat` and `break` on traced ",
-    "conditions, which are made of it: use `for` over a tensor"
+    "conditions and `for` over seq_len() of a traced number, which are made of it: use `for` ",
+    "over a tensor"
   ),
   rgamma_slope = "nv_rgamma() has no second derivative by `alpha`",
   incomplete_gamma_slope = "an incomplete gamma function has no second derivative by its shape",
@@ -131,6 +132,7 @@ gradient_rules <- list(
       slice(g, start, rep(1L, length(extents)), count)
     })
   },
+  require = function(g, x, y, at) list(g, NULL),
   slice = function(g, x, y, at) {
     part <- slice_of(at, shape(x[[1L]]))
     part$g <- nv_reshape(g, part$count)

@@ -214,8 +214,9 @@ traced_loop <- function(given, compute) {
 # under way. What it gives are the `outputs`, which end_body() takes.
 trace_body <- function(like, compute) {
   begun <- .Call(joist_r_region_begin, session()$trace, split_masks(like, like))
-  inputs <- join_masks(begun[[2L]], like)
-  within_body(begun[[1L]], list(body = begun[[1L]], outputs = compute(inputs)))
+  within_body(begun[[1L]], {
+    list(body = begun[[1L]], outputs = compute(join_masks(begun[[2L]], like)))
+  })
 }
 
 # ---- missing values: the mask of a tensor is an operand, or a result, behind its elements ----

@@ -285,6 +285,39 @@ test_that("loops within loops and branches read what is around them", {
   }
 })
 
+test_that("loops within loops and branches hand missing values on", {
+  x <- c(1, NA, 3, NaN)
+  step <- function(x) x * 2 + c(0, 1, NA, 1)
+  wanted <- x
+  for (k in 1:6) wanted <- step(wanted)
+  in_loops <- function(x) {
+    nv_for(2L, x, function(i, x) nv_scan(x, length = 3L, body = function(x, k) list(step(x), k))$carry)
+  }
+  in_branches <- function(x, n) {
+    nv_for(n, x, function(i, x) {
+      k <- nv_scalar(0L)
+      nv_while(list(x = x, k = k), function(x, k) k < 3L, function(x, k) {
+        list(x = nv_if(k < 100L, function() step(x), function() x), k = k + 1L)
+      })$x
+    })
+  }
+  t <- nv_tensor(x, "f64")
+  expect_identical(as_array(in_loops(t)), wanted)
+  expect_identical(as_array(jit(in_loops)(t)), wanted)
+  expect_identical(as_array(jit(in_branches)(t, nv_scalar(2L))), wanted)
+  written <- jit(function(x, n) {
+    for (i in seq_len(n)) {
+      k <- 0
+      while (k < 3) {
+        x <- step(x)
+        k <- k + 1
+      }
+    }
+    x
+  })
+  expect_identical(as_array(written(t, nv_scalar(2L))), wanted)
+})
+
 test_that("bodies are one program for every number of turns, and are printed", {
   f <- jit(function(x, n) nv_for(n, x, function(i, y) y * 2 + x))
   for (n in c(3L, 50L, 2000L)) f(nv_scalar(0.5, "f64"), n)

@@ -25,7 +25,7 @@ struct joist_run {
   /* Called between blocks of tiles from the calling thread; true stops the run. May
    * be NULL. Must not jump out of the engine. */
   bool (*poll)(void *context);
-  /* Shows the operand of a print, on the calling thread; true stops the run. May be NULL. Must not
+  /* Shows the operand of a print, or says what a `require` needs, on the calling thread; true stops the run. May be NULL. Must not
    * jump out of the engine. */
   bool (*print)(void *context, const struct joist_call *call);
   void *context;

@@ -421,6 +421,7 @@ static void add_along(struct builder *b, joist_value_id *result, joist_value_id 
       add_assign(b, result, mask);
       return;
     case JOIST_OP_ALIAS:
+    case JOIST_OP_REQUIRE:
       *result = main_operation(b, b->m->operands);
       *mask = b->m->masks[0];
       return;

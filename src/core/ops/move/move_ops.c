@@ -123,6 +123,28 @@ joist_status joist_print_run(const struct joist_call *call, struct joist_error *
   return run->print != NULL && run->print(run->context, call) ? JOIST_INTERRUPTED : JOIST_OK;
 }
 
+joist_status joist_require_shape(const struct joist_shape *const *shapes,
+                                 const struct joist_attributes *attributes,
+                                 struct joist_shape *result, struct joist_error *error) {
+  (void)attributes;
+  *result = *shapes[0];
+  if (shapes[1]->rank == 0) return JOIST_OK;
+  const struct joist_shape scalar = {.rank = 0};
+  size_t count = 0;
+  (void)joist_shape_count(shapes[1], &count);
+  return JOIST_FAIL(error, JOIST_E_RESHAPE, .shape = {*shapes[1], scalar}, .count = {count, 1});
+}
+
+joist_status joist_require_run(const struct joist_call *call, struct joist_error *error) {
+  const struct joist_run *const run = call->run;
+  bool holds = false;
+  for (size_t k = 0; k < joist_dtype_size(call->operand[1]->type.dtype); k++)
+    holds |= ((const char *)call->in[1])[k] != 0;
+  if (holds) return copy(call, error);
+  if (run->print != NULL && run->print(run->context, call)) return JOIST_INTERRUPTED;
+  return JOIST_FAIL(error, JOIST_E_REQUIRED);
+}
+
 /* ---- side by side ---- */
 
 /* The first operand that is not a scalar gives the other extents; scalars alone become a vector.
