@@ -205,11 +205,9 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
     here[k] = comes_along(device, &values[k]);
     any_here |= here[k];
     ids[k] = k;
-    slots[k].type = values[k].argument.operand.type;
+    slots[k] = (struct joist_value){
+        .type = values[k].argument.operand.type, .shape = values[k].argument.shape, .input = k};
     if (values[k].form == JOIST_R_LITERAL) slots[k].type = (struct joist_type){wanted, false};
-    slots[k].shape = values[k].argument.shape;
-    slots[k].input = k;
-    slots[k].instruction = 0;
   }
   joist_value_id outputs[JOIST_RESULTS_MAX];
   void *out[JOIST_RESULTS_MAX];
@@ -219,8 +217,8 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
     size_t count = 0;
     (void)joist_shape_count(&inference->shape[r], &count);
     outputs[r] = arity + r;
-    slots[arity + r] =
-        (struct joist_value){signature->result[r], inference->shape[r], JOIST_NO_INPUT, 0};
+    slots[arity + r] = (struct joist_value){
+        .type = signature->result[r], .shape = inference->shape[r], .input = JOIST_NO_INPUT};
     SEXP payload = reused < n
                        ? values[reused].payload
                        : joist_r_payload_on(device, signature->result[r].dtype, count, &out[r]);

@@ -560,7 +560,8 @@ static void check_rules(const struct missing_case *c, const struct outcome *got)
 /* ---- random cases ---- */
 
 static bool is_refused(const struct missing_case *c) {
-  const bool index = c->op == JOIST_OP_PUT || c->op == JOIST_OP_SCATTER_ADD;
+  const bool index =
+      c->op == JOIST_OP_PUT || c->op == JOIST_OP_SCATTER_ADD || c->op == JOIST_OP_REQUIRE;
   return (index && c->operand[1].masked) ||
          (c->op == JOIST_OP_SEARCHSORTED && c->operand[0].masked);
 }

@@ -420,8 +420,15 @@ static void add_along(struct builder *b, joist_value_id *result, joist_value_id 
     case JOIST_OP_SCATTER_ADD:
       add_assign(b, result, mask);
       return;
-    case JOIST_OP_ALIAS:
     case JOIST_OP_REQUIRE:
+      if (has_mask(b, 1)) {
+        refuse(b);
+        return;
+      }
+      *result = main_operation(b, b->m->operands);
+      *mask = b->m->masks[0];
+      return;
+    case JOIST_OP_ALIAS:
       *result = main_operation(b, b->m->operands);
       *mask = b->m->masks[0];
       return;
