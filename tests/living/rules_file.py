@@ -86,30 +86,25 @@ def write(name, rules):
 
 
 def read(name):
-    """The header and the cells of a file."""
+    """The header and the rows of a file."""
     with open(path_of(name), newline="") as file:
         lines = file.read().splitlines()
     comments = [line[2:] for line in lines if line.startswith("# ")]
     header = dict(line.split(": ", 1) for line in comments if ": " in line)
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-    cells = {(r["operation"], r["lhs"], r["rhs"]): r["result"] for r in rows}
-    pairs = [(lhs, rhs) for operation, lhs, rhs in cells if operation == "common"]
-    listed = [operation for operation in BINARY if any(cell[0] == operation for cell in cells)]
-    for operation in listed:
-        for lhs, rhs in pairs:
-            cells.setdefault((operation, lhs, rhs), general(cells, (operation, lhs, rhs)))
-    return header, cells
+    return header, {(r["operation"], r["lhs"], r["rhs"]): r["result"] for r in rows}
 
 
 def differences(name, rules):
     """One line for each difference between a file and what the system says now."""
-    header, cells = read(name)
+    header, rows = read(name)
+    now = {(operation, lhs, rhs): result for operation, lhs, rhs, result in rules.rows()}
     lines = [
         f"{key}: {header.get(key)} in the file, now {value}"
         for key, value in rules.header(name).items() if header.get(key) != value
     ]
-    for cell in sorted(set(cells) | set(rules.cells)):
-        ours, theirs = cells.get(cell, "no row"), rules.cells.get(cell, "no row")
+    for cell in sorted(set(rows) | set(now)):
+        ours, theirs = rows.get(cell, "no row"), now.get(cell, "no row")
         if ours != theirs:
             lines.append(f"{' '.join(cell).strip()}: {ours} in the file, now {theirs}")
     return lines
