@@ -111,14 +111,12 @@ def differences(name, rules):
 
 
 def unequal(cells, asked):
-    """One line for each answer that the cells do not give. An operation without rows of its own is
-    like common."""
-    listed = {operation for operation, _, _ in cells}
+    """One line for each answer that the cells do not give."""
     lines = []
-    for (operation, lhs, rhs), theirs in asked.items():
-        ours = cells.get((operation if operation in listed else "common", lhs, rhs), "no row")
-        if ours != theirs and (operation in listed or not is_undefined(operation, lhs, rhs)):
-            lines.append(f"{operation} {lhs} {rhs}: {ours} by the rule, {theirs} when asked")
+    for cell, theirs in asked.items():
+        ours = cells.get(cell, general(cells, cell))
+        if ours != theirs:
+            lines.append(f"{' '.join(cell).strip()}: {ours} by the rule, {theirs} when asked")
     return lines
 
 
@@ -129,30 +127,6 @@ def of_numbers(operation, lhs, rhs):
         kind = max(kind, 2)
     refused = {"bitwise": 2, "integer_divide": 3, "modulo": 3, "maximum": 3}
     return "-" if kind >= refused.get(operation, 4) else NUMBERS[kind]
-
-
-def is_undefined(operation, lhs, rhs):
-    """Whether no system computes it: bits of floats, order and remainders of complex numbers."""
-    refused = {"bitwise": "fbc", "integer_divide": "c", "modulo": "c", "maximum": "c"}
-    kinds = refused.get(operation, "")
-    return any(n[0] in kinds and n not in ("bool", "b*") for n in (lhs, rhs))
-
-
-def without_repetition(cells):
-    """Drops operations whose cells equal those of the operation that they are a case of. Division
-    and powers stay, as integers need not remain integers there."""
-    def of(operation, but=None):
-        return {
-            (lhs, rhs): r for (op, lhs, rhs), r in cells.items()
-            if op == operation and not is_undefined(but or op, lhs, rhs)
-        }
-
-    for operation in ("rank_zero", "bitwise", "maximum", "assign", "combine", "modulo",
-                      "integer_divide", "add"):
-        general = "add" if operation == "rank_zero" and of("add") else "common"
-        if of(operation) == of(general, operation):
-            cells = {cell: r for cell, r in cells.items() if cell[0] != operation}
-    return cells
 
 
 def with_literals(cells, literals):

@@ -22,7 +22,7 @@ import warnings
 import systems_text
 from rules_file import (
     BINARY, HERE, NUMBERS, ORDER, PLAIN, UNARY, NotInstalled, Rules, differences, of_numbers,
-    unequal, with_literals, without_repetition, write,
+    unequal, with_literals, write,
 )
 
 MISSING = 77
@@ -81,7 +81,7 @@ def ask(nodes, binary, unary, value, name, rank_zero=None, ask_about_numbers=Fal
         for node in nodes:
             if node not in NUMBERS or node in weak_operands:
                 cells[operation, node, ""] = answer(lambda x: name(function(x)), values[node])
-    return without_repetition(cells)
+    return cells
 
 
 def version_of(label, *packages):
@@ -564,8 +564,7 @@ def script(command, source, literals, overflow, numbers=None):
     cells = {}
     for operation, lhs, rhs, result in csv.reader(lines):
         cells[operation, lhs, rhs] = result
-    return Rules(source, version, literals,
-                 without_repetition(with_literals(cells, numbers or literals)),
+    return Rules(source, version, literals, with_literals(cells, numbers or literals),
                  overflow=overflow)
 
 

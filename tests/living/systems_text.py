@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 from rules_file import (
-    HERE, NUMBERS, PLAIN, NotInstalled, Rules, of_numbers, with_literals, without_repetition,
+    HERE, NUMBERS, PLAIN, NotInstalled, Rules, of_numbers, with_literals,
 )
 
 SIGNED = PLAIN[1:5]
@@ -102,7 +102,7 @@ def julia():
     })
     return Rules(
         "promote_type() and operators: base/promotion.jl, int.jl, float.jl, complex.jl, reduce.jl",
-        "Julia 1.11", literals, without_repetition(with_literals(cells, literals)))
+        "Julia 1.11", literals, with_literals(cells, literals))
 
 
 def ask_julia():
@@ -112,7 +112,8 @@ def ask_julia():
         raise NotInstalled(command[0])
     with open(os.path.join(HERE, "systems.jl")) as program:
         run = subprocess.run(command + ["--startup-file=no", "-e", program.read()],
-                             stdout=subprocess.PIPE, check=True, text=True)
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
+                             text=True)
     return {(o, lhs, rhs): result for o, lhs, rhs, result in csv.reader(run.stdout.splitlines())}
 
 
@@ -203,7 +204,7 @@ def triton():
     }))
     return Rules(
         "TritonSemantic.computation_type_impl(), python/triton/language/semantic.py",
-        "Triton 3.9.0", ("bool", "i32", "f32", "c64"), without_repetition(cells))
+        "Triton 3.9.0", ("bool", "i32", "f32", "c64"), cells)
 
 
 def ask_triton():
@@ -322,7 +323,7 @@ def c():
     return Rules(
         "usual arithmetic conversions (C11 6.3.1.8) with _Float16 (C23) and __bf16 (GCC), int of 32"
         " and long of 64 bits; pow() and sqrt() of tgmath.h",
-        "C11", literals, without_repetition(with_literals(cells, literals)))
+        "C11", literals, with_literals(cells, literals))
 
 
 def ask_c():
@@ -450,7 +451,7 @@ def anvl_2026_09():
         "common_dtype() and nv_*() functions, default_dtypes of the backend pjrt: R/promotion.R and"
         " R/api.R of r-xla/anvl",
         "anvl 0.4.0.9000, September 2026", ("bool", "i32", "f32", "c64"),
-        without_repetition(cells))
+        cells)
 
 
 RULES = {"julia": julia, "triton": triton, "c": c, "anvl_2026_09": anvl_2026_09}
