@@ -312,7 +312,8 @@ static joist_status join_ordered(struct decision *d, bool *exact, struct joist_e
   const joist_dtype dtype = joist_dtype_compute(own->dtype);
   *exact = own->dtype != dtype;
   own->dtype = dtype;
-  if (!*exact || joist_common_type(d->rules, computed, 2, &d->result, NULL) != JOIST_OK)
+  if (!*exact ||
+      joist_common_type(d->rules, JOIST_PAIR_COMMON, computed, 2, &d->result, NULL) != JOIST_OK)
     return status;
   d->promoted.dtype = JOIST_DTYPE_NONE;
   return JOIST_OK;
