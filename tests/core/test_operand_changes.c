@@ -49,7 +49,9 @@ static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
     case JOIST_CLASS_POSITION:
       return joined(rules, operands, count);
     case JOIST_CLASS_JOIN:
-      return asked ? nothing : by_fact(rules, op, joined(rules, operands, count));
+      if (asked) return nothing;
+      if (op == JOIST_OP_MATMUL) return product_of(rules, joined(rules, operands, count));
+      return by_fact(rules, op, joined(rules, operands, count));
     case JOIST_CLASS_INEXACT:
     case JOIST_CLASS_ANGLE:
       return by_fact(rules, op, joined(rules, operands, count));

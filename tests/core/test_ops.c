@@ -185,6 +185,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   if (arity > 1)
     joined = joist_common_type(rules, JOIST_PAIR_COMMON, operands + select, arity - select, &join,
                                NULL) == JOIST_OK;
+  if (joined && op == JOIST_OP_MATMUL) join = product_of(rules, join);
   struct joist_type float_join = join;
   floated = joined && with_float(rules, fact_of(op), &float_join);
   const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
@@ -292,6 +293,8 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
       if (asked) return same_type(s->result[0], requested) ? NULL : "dtype asked for";
       return floated && same_type(s->result[0], float_join) ? NULL : "mean";
     case JOIST_CLASS_EXTREME:
+      /* JAX gives the extreme of a weak array a strong dtype. */
+      if (op == JOIST_OP_REDUCE_MAX || op == JOIST_OP_REDUCE_MIN) join.ambiguous &= !is_jax(rules);
       return same_type(s->result[0], join) ? NULL : "extreme";
   }
   return "no class";

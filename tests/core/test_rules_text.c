@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "core/program/infer.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/promote.h"
 #include "core/promotion/rules_text.h"
 #include "core/types/error.h"
+
+#include "programs.h"
 
 static uint64_t state = 42;
 
@@ -90,6 +92,13 @@ static void test_cells(void) {
   CHECK_STR(error.text[1].bytes, "int, 128");
   CHECK_INT(rules.facts[JOIST_FACT_SUM][JOIST_I8], JOIST_I8);
   CHECK(rules.facts[JOIST_FACT_PROD][JOIST_I8] >= JOIST_NODE_OWN);
+  const struct joist_operand product = {.type = i8, .rank = 1};
+  struct joist_attributes all = no_attributes;
+  struct joist_signature signature;
+  CHECK_INT(joist_infer(&rules, JOIST_OP_REDUCE_PROD, &product, 1, &all, &signature, &error),
+            JOIST_ERROR_PROMOTION);
+  CHECK_INT(error.code, JOIST_E_UNAVAILABLE_FACT);
+  CHECK_STR(error.text[1].bytes, "huge");
   CHECK_INT(rules.beyond, JOIST_BEYOND_SATURATE);
   CHECK(rules.has_truths);
 }
