@@ -107,7 +107,7 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   header <- c(
     id = id, source = source, version = version, url = url, literals = literals_line(literals),
     "decides by" = decides[[by_value]], overflow = match.arg(policy),
-    order = if (!is.null(table)) nodes_line(table)
+    order = nodes_line(if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table)
   )
   text <- c(
     sprintf("# %s: %s", names(header), gsub("[\r\n]+", " ", header)),
@@ -217,11 +217,13 @@ rules_lines <- function(cells) {
   c("operation,lhs,rhs,result", do.call(paste, c(unname(quoted), sep = ",")))
 }
 
-nodes_line <- function(table) {
-  nodes <- if (is.matrix(table)) {
-    unlist(dimnames(table))
+# The nodes in the order in which cells or edges name them.
+nodes_line <- function(pairs) {
+  nodes <- if (is.matrix(pairs)) {
+    unlist(dimnames(pairs))
   } else {
-    as.character(rbind(as.character(table$lhs), as.character(table$rhs)))
+    columns <- if (is.null(pairs$lhs)) pairs else pairs[c("lhs", "rhs")]
+    as.character(rbind(as.character(columns[[1L]]), as.character(columns[[2L]])))
   }
   nodes <- unique(nodes[!is.na(nodes) & nodes != ""])
   paste(ifelse(grepl(",", nodes, fixed = TRUE), paste0("\"", nodes, "\""), nodes), collapse = ", ")

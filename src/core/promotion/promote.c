@@ -141,7 +141,10 @@ static joist_status by_fit(const struct joist_rules *rules, joist_pair pair, ope
   struct group both = {false, operands[0].type};
   for (size_t i = 0; i < 2; i++) {
     operand *x = &operands[i], *other = &operands[1 - i];
-    const struct joist_type type = other->literal ? x->type : beside(rules, x, other->type.dtype);
+    /* The power of a number is of the number's own dtype, where powers have a table. */
+    const bool is_base = i == 0 && pair == JOIST_PAIR_POWER && rules->has_pairs[pair];
+    const struct joist_type type =
+        other->literal || is_base ? x->type : beside(rules, x, other->type.dtype);
     const bool is_own = type.dtype == x->type.dtype && type.ambiguous == x->type.ambiguous;
     record_role(record, i, is_own ? JOIST_ROLE_TYPE : JOIST_ROLE_SMALLEST, type);
     /* Polars takes the next signed dtype of a negative number as the result. */
