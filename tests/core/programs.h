@@ -28,8 +28,8 @@ static inline bool is_jax(const struct joist_rules *rules) {
 
 /* The type of a product of matrices whose common type is `joined`: JAX gives that of two weak
  * matrices the default dtype of its category. */
-static inline struct joist_type product_of(const struct joist_rules *rules,
-                                           struct joist_type joined) {
+static inline struct joist_type matrix_product_of(const struct joist_rules *rules,
+                                                  struct joist_type joined) {
   if (is_jax(rules) && joined.ambiguous)
     joined.dtype = (joist_dtype)rules->literal[joist_dtype_category(joined.dtype)];
   return joined;

@@ -50,7 +50,7 @@ static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
       return joined(rules, operands, count);
     case JOIST_CLASS_JOIN:
       if (asked) return nothing;
-      if (op == JOIST_OP_MATMUL) return product_of(rules, joined(rules, operands, count));
+      if (op == JOIST_OP_MATMUL) return matrix_product_of(rules, joined(rules, operands, count));
       return by_fact(rules, op, joined(rules, operands, count));
     case JOIST_CLASS_INEXACT:
     case JOIST_CLASS_ANGLE:

@@ -185,7 +185,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   if (arity > 1)
     joined = joist_common_type(rules, JOIST_PAIR_COMMON, operands + select, arity - select, &join,
                                NULL) == JOIST_OK;
-  if (joined && op == JOIST_OP_MATMUL) join = product_of(rules, join);
+  if (joined && op == JOIST_OP_MATMUL) join = matrix_product_of(rules, join);
   struct joist_type float_join = join;
   floated = joined && with_float(rules, fact_of(op), &float_join);
   const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
