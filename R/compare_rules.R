@@ -24,8 +24,8 @@
 #' dtypes, not always every bit: where the result of a call is cast, it was computed in the dtype
 #' that `to` gives.
 #'
-#' @param f A function, jitted or not; or a pair of dtypes, such as `c("i32", "f32")`, or more dtypes,
-#'   whose pairs are all compared.
+#' @param f A function, jitted or not; or a pair of dtypes, such as `c("i32", "f32")`, or more
+#'   dtypes, whose pairs are all compared.
 #' @param from,to Promotion rules as in [common_dtype()]; `to` may be several ids, or a list of
 #'   rules.
 #' @param ... Arguments of `f`, as in [trace_dtypes()]: by name where it has arguments that are
@@ -45,8 +45,8 @@
 #'   * `found`, `fewest`, `checked`: for each of `to`, see above; `NA` where `from` has an error.
 #'
 #'   `as.data.frame()` gives `lines`. For a pair of dtypes: a data frame of `rules` and `dtype`.
-#'   For more of them: a data frame of the pairs that differ, with `lhs`, `rhs` and a column for each
-#'   rule set.
+#'   For more of them: a data frame of the pairs that differ, with `lhs`, `rhs` and a column for
+#'   each rule set.
 #' @section Errors: `joist_promotion_error` for unknown rules; `joist_dtype_error` for an unknown
 #'   dtype; `joist_value_error` if `f` is neither a function nor a pair. Errors of `f` are results.
 #' @source NumPy's change from 1 to 2 is NEP 50

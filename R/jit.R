@@ -41,10 +41,10 @@
 #'   `break`, `next`, `&&`, `||` and `return()` on a traced condition, and `for` over a tensor, such
 #'   as [nv_seq_len()] or an argument, become branches and loops of the program, as [nv_if()],
 #'   [nv_while()] and [nv_scan()] make them. `for` also goes over `seq_len(n)`, `nv_seq_len(n)` and
-#'   `1:n` of a traced `n`, as a `while` that counts. What a branch or body assigns is handed on: variables,
-#'   elements (`x[i] <- v`, also for a traced `i`) and nested lists. The same holds for the user's
-#'   functions that `f` calls, and for functions given to [gradient()] or to joist's loops, but not
-#'   for functions of base R and its recommended packages.
+#'   `1:n` of a traced `n`, as a `while` that counts. What a branch or body assigns is handed on:
+#'   variables, elements (`x[i] <- v`, also for a traced `i`) and nested lists. The same holds for
+#'   the user's functions that `f` calls, and for functions given to [gradient()] or to joist's
+#'   loops, but not for functions of base R and its recommended packages.
 #'
 #'   Conditions on R values, and loops over R vectors, are R's: `for (k in 1:10)` is unrolled, and a
 #'   message of class `joist_unrolled_message` mentions, once for each compiled function, a loop of

@@ -12,10 +12,10 @@
 #'
 #' Only operations that run are judged, with the data that they run on. An operation in a loop or in
 #' a function that is called again is one finding with a `count`. Functions made by [jit()] run as
-#' the R functions that they were made of. In [gradient()] and in loops such as [nv_for()], operations
-#' are judged as they are traced: once. All tensors of a script stay in memory until it ends, and
-#' each operation takes about a millisecond more, so lint a small example rather than a long
-#' computation.
+#' the R functions that they were made of. In [gradient()] and in loops such as [nv_for()],
+#' operations are judged as they are traced: once. All tensors of a script stay in memory until it
+#' ends, and each operation takes about a millisecond more, so lint a small example rather than a
+#' long computation.
 #'
 #' The scripts of a folder (`.R` files, also in its subfolders) run one after another, in
 #' alphabetical order, in one session. Functions that any of them defines at its top level are there
@@ -23,8 +23,8 @@
 #' not run on their own.
 #'
 #' Of a package, the examples on its help pages run, but not what they wrap in `\dontrun{}` or
-#' `\donttest{}`. Findings have lines if the package has kept its source; a source folder is installed
-#' that way, into a temporary library. Without source, `file` is the name of the function.
+#' `\donttest{}`. Findings have lines if the package has kept its source; a source folder is
+#' installed that way, into a temporary library. Without source, `file` is the name of the function.
 #'
 #' @section Kinds of findings:
 #'

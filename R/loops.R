@@ -55,8 +55,8 @@
 #'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
 #'   without a first dimension in common; `joist_value_error` for another structure, for a `cond` or
 #'   `pred` that is not a single bool or may be missing, for an `n` or `length` that is not a whole
-#'   number, and for a `length` other than that of `xs`. All are raised before the first iteration. A
-#'   long loop can be interrupted between two iterations.
+#'   number, and for a `length` other than that of `xs`. All are raised before the first iteration.
+#'   A long loop can be interrupted between two iterations.
 #' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()` only
 #'   if `n` is an R number or a static argument. Of `nv_if()` it differentiates the branch that is
 #'   taken.

@@ -358,8 +358,8 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
 #'   `"i32?"`; `other`, the second operand of `common` and of the tables of
 #'   single operations, else `NA`; `result`, a dtype, the name of one that joist does not have, or
-#'   `NA` where the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
-#'   version.
+#'   `NA` where the operation is an error; `ambiguous`, whether the result is; `source`, the library
+#'   and its version.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @seealso [promotion_table()] for the published tables.
@@ -390,11 +390,11 @@ promotion_facts <- function(rules = NULL) {
 #'   undefined), those of known and early nodes first.
 #'
 #'   Of several rule sets, a data frame with a row for each: `rules`, `nodes` (their number),
-#'   `lattice` (whether all pairs are defined and the laws hold), `undefined` (pairs), the numbers of
-#'   counterexamples of `idempotence` (a node and itself have another one in common), `commutativity`,
-#'   `associativity` and `monotonicity` (a lower operand gives a result that is not lower), then
-#'   `cells`, the pairs of dtypes whose common one joist has, and `lossy`, how many of them have
-#'   operands with values that the common dtype does not hold.
+#'   `lattice` (whether all pairs are defined and the laws hold), `undefined` (pairs), the numbers
+#'   of counterexamples of `idempotence` (a node and itself have another one in common),
+#'   `commutativity`, `associativity` and `monotonicity` (a lower operand gives a result that is not
+#'   lower), then `cells`, the pairs of dtypes whose common one joist has, and `lossy`, how many of
+#'   them have operands with values that the common dtype does not hold.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design

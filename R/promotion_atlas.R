@@ -2,19 +2,19 @@
 
 #' All promotion systems in one table
 #'
-#' `promotion_atlas()` gives every cell of every rule set as a data frame, to be filtered, counted and
-#' joined. `promotion_distances()` says how far the systems are apart, and `plot()` of that draws a
-#' map of them.
+#' `promotion_atlas()` gives every cell of every rule set as a data frame, to be filtered, counted
+#' and joined. `promotion_distances()` says how far the systems are apart, and `plot()` of that
+#' draws a map of them.
 #'
 #' @param rules a vector of ids, or a list of ids and `joist_rules` objects; by default all built-in
 #'   rule sets.
 #' @param dtypes names of dtypes: those whose pairs are compared. By default the dtypes that the
 #'   published documents speak of.
-#' @return `promotion_atlas()`: a data frame with a row for each cell and the columns `rules` (the id),
-#'   `operation` (as in [promotion_table()] or, with one operand, [promotion_facts()]), `lhs`, `rhs`
-#'   (`NA` with one operand), `result` (a node, with `"?"` if ambiguous; `"-"` where it is undefined),
-#'   `available` (`FALSE` where the result is a dtype that joist does not have, `NA` where it is
-#'   undefined), `source` and `version`.
+#' @return `promotion_atlas()`: a data frame with a row for each cell and the columns `rules` (the
+#'   id), `operation` (as in [promotion_table()] or, with one operand, [promotion_facts()]), `lhs`,
+#'   `rhs` (`NA` with one operand), `result` (a node, with `"?"` if ambiguous; `"-"` where it is
+#'   undefined), `available` (`FALSE` where the result is a dtype that joist does not have, `NA`
+#'   where it is undefined), `source` and `version`.
 #'
 #'   `promotion_distances()`: an object of class `dist`: for two rule sets, the share of pairs of
 #'   `dtypes` in which their common dtypes differ, among the pairs of dtypes that both have; `NA` if
@@ -60,7 +60,8 @@ atlas_of <- function(rules) {
     result = ifelse(is.na(alone$result), "-", paste0(alone$result, guess))
   )
   rows <- do.call(rbind, c(pairs, list(one)))
-  known <- sub("[?]$", "", rows$result) %in% c(dtypes(), "b*", "i*", "f*", "c*", "int", "float", "complex")
+  numbers <- c("b*", "i*", "f*", "c*", "int", "float", "complex")
+  known <- sub("[?]$", "", rows$result) %in% c(dtypes(), numbers)
   known[rows$result == "-"] <- NA
   data.frame(rules = info$id, rows, available = known, source = info$source, version = info$version)
 }

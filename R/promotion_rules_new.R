@@ -2,17 +2,17 @@
 
 #' Promotion rules of your own
 #'
-#' `promotion_rules_new()` makes promotion rules from a table or from the edges of a lattice, and from
-#' what else a system of dtypes says: results of single operations, defaults of R numbers, the values
-#' of literals, ranks. Tensors compute by such rules exactly as by built-in ones.
+#' `promotion_rules_new()` makes promotion rules from a table or from the edges of a lattice, and
+#' from what else a system of dtypes says: results of single operations, defaults of R numbers, the
+#' values of literals, ranks. Tensors compute by such rules exactly as by built-in ones.
 #' `read_promotion_rules()` and `write_promotion_rules()` keep rules in a text file that can be
 #' mailed; the built-in systems that are tables, such as `keras`, are such files, in
 #' `system.file("promotion", package = "joist")`.
 #'
-#' A *node* is a dtype (`"i8"`), an ambiguous dtype (`"f32?"`), a number of R without a dtype (`"b*"`
-#' for `TRUE`, `"i*"` for `1L`, `"f*"` for `1.5`, `"c*"` for `1i`), or any other name. Such a name is
-#' a dtype that joist does not have: it can be a result, which tables show and operations refuse with
-#' an error that names it.
+#' A *node* is a dtype (`"i8"`), an ambiguous dtype (`"f32?"`), a number of R without a dtype
+#' (`"b*"` for `TRUE`, `"i*"` for `1L`, `"f*"` for `1.5`, `"c*"` for `1i`), or any other name. Such
+#' a name is a dtype that joist does not have: it can be a result, which tables show and operations
+#' refuse with an error that names it.
 #'
 #' Operations of two operands that can have a table:
 #'
@@ -27,29 +27,29 @@
 #' | `bitwise` | [nv_bitwise_and()] and its like |
 #' | `rank_zero` | as `add`, of `lhs` with dimensions and `rhs` without |
 #'
-#' A table of an operation lists what is not the common dtype, or for `divide` what is not the fact of
-#' that name.
+#' A table of an operation lists what is not the common dtype, or for `divide` what is not the fact
+#' of that name.
 #'
 #' Operations of one operand, whose `rhs` is empty or `NA`, are the facts of [promotion_facts()]:
-#' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Those that are not
-#' given follow from the common dtypes: integers become what they have in common with a double, and
-#' sums of integers have 64 bits.
+#' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Those that are
+#' not given follow from the common dtypes: integers become what they have in common with a double,
+#' and sums of integers have 64 bits.
 #'
 #' @section Files:
-#' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four default dtypes),
-#' `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous dtypes that meet in a number), `other
-#' dtypes` (`alone` or `refused`: dtypes without a cell meet themselves or nothing) and `order` (of
-#' nodes in tables), then a table of comma-separated
-#' values with the columns `operation`, `lhs`, `rhs`, `result`; the operation `edge` leads from `lhs`
-#' to `rhs`. A result `-`, or a pair that `common` does not list, is
+#' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four default
+#' dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous dtypes that meet
+#' in a number), `other dtypes` (`alone` or `refused`: dtypes without a cell meet themselves or
+#' nothing) and `order` (of nodes in tables), then a table of comma-separated
+#' values with the columns `operation`, `lhs`, `rhs`, `result`; the operation `edge` leads from
+#' `lhs` to `rhs`. A result `-`, or a pair that `common` does not list, is
 #' undefined.
 #'
 #' @param id the name of the rules in messages, at most 23 bytes.
-#' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`, which
-#'   is `"common"` otherwise; or a square character matrix of results with nodes as dimnames, such as
-#'   [promotion_table()] gives. `"-"` or `NA` is undefined.
-#' @param edges a data frame or matrix with the columns `from` and `to`: the common dtype of two nodes
-#'   is the lowest one that both lead to. Give `table`, `edges`, or both.
+#' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`,
+#'   which is `"common"` otherwise; or a square character matrix of results with nodes as dimnames,
+#'   such as [promotion_table()] gives. `"-"` or `NA` is undefined.
+#' @param edges a data frame or matrix with the columns `from` and `to`: the common dtype of two
+#'   nodes is the lowest one that both lead to. Give `table`, `edges`, or both.
 #' @param literals dtypes that R values become where nothing else decides: a vector with some of the
 #'   names `logical`, `integer`, `double`, `complex`. By default `bool`, `i32`, `f32`, `c64`.
 #' @param facts a data frame with the columns `fact`, `operand` and `result`, as [promotion_facts()]
@@ -57,21 +57,22 @@
 #' @param policy what becomes of integer results that do not fit: `"wrap"` or `"saturate"`.
 #' @param refuse a data frame or matrix with two columns: pairs that never meet, in either order,
 #'   though `table` or `edges` give them a result.
-#' @param rank whether dimensions decide, as in PyTorch: tensors before those of rank 0 before numbers.
-#' @param by_value whose values decide: `"none"`; `"operands"`, R numbers and tensors of rank 0 (NumPy
-#'   1.x); `"literals"`, R numbers (CuPy); `"fitting"`, whole R numbers, which take the integer
-#'   dtype that they fit and count as their default or `i64` otherwise (DuckDB); `"smallest"`, the same,
-#'   but otherwise the smallest dtype that holds them (Polars).
+#' @param rank whether dimensions decide, as in PyTorch: tensors before those of rank 0 before
+#'   numbers.
+#' @param by_value whose values decide: `"none"`; `"operands"`, R numbers and tensors of rank 0
+#'   (NumPy 1.x); `"literals"`, R numbers (CuPy); `"fitting"`, whole R numbers, which take the
+#'   integer dtype that they fit and count as their default or `i64` otherwise (DuckDB);
+#'   `"smallest"`, the same, but otherwise the smallest dtype that holds them (Polars).
 #' @param source,version where the rules are written, and what was looked at: a line each.
 #' @param url the address of that source, which begins with `https://`; [promotion_explorer()]
 #'   links it.
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
-#' `joist_promotion_error` for what is no rule set, with the line of the text; `joist_value_error` for
-#' arguments of another form.
-#' @seealso [check_lattice()] says whether the rules are a lattice; [compare_rules()] shows where they
-#'   differ from others.
+#' `joist_promotion_error` for what is no rule set, with the line of the text; `joist_value_error`
+#' for arguments of another form.
+#' @seealso [check_lattice()] says whether the rules are a lattice; [compare_rules()] shows where
+#'   they differ from others.
 #' @examples
 #' # Two dtypes of a sensor and what they have in common.
 #' sensor <- promotion_rules_new("sensor",

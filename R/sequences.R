@@ -13,7 +13,8 @@
 #'
 #' @param start,end,from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes
 #'   traced ones and can be differentiated by them; those of `nv_seq()` decide about the shape, so
-#'   that `jit()` must know them, as it must know `length`, except in `for (i in nv_seq_len(n))`. As in [nv_tensor()], text stands for large `i64` and `ui64`.
+#'   that `jit()` must know them, as it must know `length`, except in `for (i in nv_seq_len(n))`. As
+#'   in [nv_tensor()], text stands for large `i64` and `ui64`.
 #' @param steps,length How many numbers.
 #' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
 #' @param dtype A dtype or its name, for `nv_seq()` of integers or floats, for `nv_linspace()` a

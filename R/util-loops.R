@@ -26,10 +26,10 @@ loop_values <- function(site, values) {
   values
 }
 
-is_region_of <- function(values) is_tensor(values) && is_tracing() || is_count(values)
+is_region_of <- function(values) is_tensor(values) && is_tracing() || is_loop_count(values)
 
 # So many numbers, and the one of an iteration; `empty` if there may be none.
-is_count <- function(x) inherits(x, "joist_count")
+is_loop_count <- function(x) inherits(x, "joist_count")
 
 counts_here <- function(x) is_traced(x) && !is.null(flow$counting)
 
@@ -159,7 +159,7 @@ left_function <- function(site, frame, done) {
 }
 
 for_region <- function(site, frame, values) {
-  if (is_count(values)) {
+  if (is_loop_count(values)) {
     loop <- new_loop(site, frame, certain = !values$empty, first = !values$empty)
     loop$length <- values$length
     loop$element_at <- values$element

@@ -539,7 +539,9 @@ loop <- function(code, context) {
 native_for <- function(code, site, body, finish, context) {
   site$variable <- as.character(code[[2L]])
   values <- expression_code(code[[3L]], context)
-  if (is.call(values) && head_of(values) == ":") values <- as.call(c(quote(.joist_range), site, as.list(values)[-1L]))
+  if (is.call(values) && head_of(values) == ":") {
+    values <- as.call(c(quote(.joist_range), site, as.list(values)[-1L]))
+  }
   site$values <- with_line(values, context$ref)
   site$counted <- is_counting(code[[3L]])
   if (length(site$ways) > 0L) {

@@ -11,8 +11,8 @@
 #' the
 #' Python package 'ml_dtypes', which must be installed. The array shares the tensor's memory, but
 #' for
-#' signed integers of fewer than 8 bits, and is read-only, in Fortran order; `numpy.array(a)` is a copy
-#' that
+#' signed integers of fewer than 8 bits, and is read-only, in Fortran order; `numpy.array(a)` is a
+#' copy that
 #' can be written. Python may keep it as long as it likes, and let go of it in any thread. A tensor
 #' on a
 #' GPU is copied to the CPU first. NumPy arrays have no missing values, and a tensor with some is a

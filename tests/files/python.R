@@ -1,5 +1,5 @@
-# Shared by the scripts of this folder: their Python half, which writes and compares in `folder`, and
-# how they end.
+# Shared by the scripts of this folder: their Python half, which writes and compares in `folder`,
+# and how they end.
 
 python <- commandArgs(TRUE)[1L]
 tests <- Sys.getenv("JOIST_FILE_TESTS", "tests/files")

@@ -465,28 +465,15 @@ def polars():
     for node in PLAIN[1:9]:
         theirs[node] = getattr(pl, THEIRS[node].title().replace("i", "I").replace("UI", "UI"))
     nodes = [n for n in PLAIN if n in theirs] + NUMBERS[:3]
-    frame = pl.DataFrame({
-        side + node: pl.Series([1]).cast(dtype)
-        for node, dtype in theirs.items() for side in ("lhs ", "rhs ")
-    })
+    frame = pl.DataFrame({node: pl.Series([1]).cast(dtype) for node, dtype in theirs.items()})
 
-    class Operand:
-        def __init__(self, node):
-            self.node = node
-
-        def on(self, side):
-            return pl.lit(PYTHON[self.node]) if self.node in PYTHON else pl.col(side + self.node)
-
-    def expression(function):
-        return lambda x, y: frame.select(function(x.on("lhs "), y.on("rhs ")).alias("x"))
-
-    def reduction(function):
-        return lambda x: frame.select(function(x.on("lhs ")).alias("x"))
+    def operand(node):
+        return pl.lit(PYTHON[node]) if node in PYTHON else pl.col(node)
 
     ours = {str(dtype): node for node, dtype in theirs.items()}
 
-    def name(result):
-        dtype = str(result.dtypes[0])
+    def name(expression):
+        dtype = str(frame.select(expression.alias("x")).dtypes[0])
         return ours.get(dtype, dtype)
 
     binary = {
@@ -502,8 +489,7 @@ def polars():
     return Rules(
         "expressions of Polars: operators, when().then(), max_horizontal(), sum() and others",
         version, ("bool", "i32", "f64", "c128"),
-        ask(nodes, {k: expression(f) for k, f in binary.items()},
-            {k: reduction(f) for k, f in unary.items()}, Operand, name),
+        ask(nodes, binary, unary, operand, name),
         decides="smallest literal")
 
 
@@ -522,17 +508,15 @@ def duckdb():
     connection.execute("create table t as select " + ", ".join(
         f"1::{name} as {node}" for node, name in theirs.items()))
 
-    def query(text):
-        def call(*operands):
-            sql = text.format(*operands)
-            return connection.execute(f"select typeof({sql}) from t").fetchone()[0]
-
-        return call
+    def name(expression):
+        sql = f"select typeof({expression}) from t"
+        dtype = connection.execute(sql).fetchone()[0]
+        return ours.get(dtype, dtype)
 
     binary = {
-        "common": "{} + {}", "divide": "{} / {}", "power": "pow({}, {})",
-        "integer_divide": "{} // {}", "modulo": "{} % {}", "combine": "coalesce({}, {})",
-        "maximum": "greatest({}, {})", "bitwise": "{} & {}",
+        "common": "({} + {})", "divide": "({} / {})", "power": "pow({}, {})",
+        "integer_divide": "({} // {})", "modulo": "({} % {})", "combine": "coalesce({}, {})",
+        "maximum": "greatest({}, {})", "bitwise": "({} & {})",
     }
     unary = {
         "inexact": "sqrt({})", "mean": "avg({})", "sum": "sum({})", "prod": "product({})",
@@ -541,9 +525,8 @@ def duckdb():
     return Rules(
         "typeof() of operators, coalesce(), greatest(), sum() and others", version,
         ("bool", "i32", "f64", "c128"),
-        ask(list(theirs) + NUMBERS[:3], {k: query(q) for k, q in binary.items()},
-            {k: query(q) for k, q in unary.items()}, lambda node: literals.get(node, node),
-            lambda name: ours.get(name, name)),
+        ask(list(theirs) + NUMBERS[:3], {k: q.format for k, q in binary.items()},
+            {k: q.format for k, q in unary.items()}, lambda node: literals.get(node, node), name),
         decides="fitting literal")
 
 

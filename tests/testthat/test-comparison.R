@@ -174,7 +174,7 @@ test_that("R numbers take the dtype of floats, and NA has no order", {
   }
 })
 
-test_that("floats of up to a byte are compared with whole numbers exactly, and with any beyond them", {
+test_that("narrow floats are compared exactly with whole numbers and with any beyond them", {
   whole <- c(-100000L, -449L, -17L, -6L, -1L, 0L, 1L, 2L, 3L, 7L, 9L, 17L, 448L, 449L, NA)
   for (d in setdiff(narrow(), byte_ints)) {
     codes <- seq_len(2^dtype_info(d)$bits) - 1L

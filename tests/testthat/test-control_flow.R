@@ -340,7 +340,9 @@ test_that("`for` counts to a traced number", {
     for (i in seq_len(n)) for (j in i:m) out[i] <- out[i] + j * i
     out
   }, list(3, 4), list(4, 2))
-  # The values of nested loops, and conditions on the count.
+})
+
+test_that("nested loops count to traced numbers, in i32 where nv_seq_len() does", {
   expect_same_as_r(function(n) {
     found <- 0
     for (i in 2:n) {
@@ -350,7 +352,6 @@ test_that("`for` counts to a traced number", {
     }
     found
   }, list(20), list(3))
-  # As nv_seq_len() counts, in i32.
   f <- jit(function(n) {
     i <- 9L
     s <- 0L

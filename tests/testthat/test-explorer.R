@@ -98,7 +98,8 @@ test_that("the page is one file that asks for nothing", {
   expect_match(page, "^<!doctype html>")
   for (part in c(
     '<html lang="en">', 'name="viewport"', "prefers-color-scheme", ":focus-visible", "aria-live",
-    '<label>Rules <select id="rules">', '<label>Operation <select id="operation">', '<label>Left, x <select id="left">',
+    '<label>Rules <select id="rules">', '<label>Operation <select id="operation">',
+    '<label>Left, x <select id="left">',
     '<label>Right, y <select id="right">', '<label>Compare with <select id="other">', 'role="grid"'
   )) {
     expect_match(page, part, fixed = TRUE)

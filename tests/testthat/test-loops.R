@@ -291,7 +291,9 @@ test_that("loops within loops and branches hand missing values on", {
   wanted <- x
   for (k in 1:6) wanted <- step(wanted)
   in_loops <- function(x) {
-    nv_for(2L, x, function(i, x) nv_scan(x, length = 3L, body = function(x, k) list(step(x), k))$carry)
+    nv_for(2L, x, function(i, x) {
+      nv_scan(x, length = 3L, body = function(x, k) list(step(x), k))$carry
+    })
   }
   in_branches <- function(x, n) {
     nv_for(n, x, function(i, x) {
