@@ -21,7 +21,7 @@ static const struct joist_device *gpu;
 /* Bits of every result of the first run, for the second to compare with. */
 enum { RESULTS_MAX = 1 << 20 };
 static uint64_t *hashes;
-static size_t hash_count;
+static size_t hash_count, hashes_kept;
 static bool second_run;
 
 /* A NaN counts as any other: which one an operation gives, C leaves to the compiler. */
@@ -40,11 +40,13 @@ static void remember(joist_dtype dtype, size_t n, const void *elements, const ch
     if (has_nan && value == 0 && !joist_dtype_has_nan(real)) bits = 0;
     hash = (hash ^ (isnan(value) ? UINT64_C(0x7ff8dead) : bits)) * UINT64_C(0x100000001b3);
   }
-  if (hash_count == RESULTS_MAX) return;
-  if (second_run)
+  if (hash_count == (second_run ? hashes_kept : RESULTS_MAX)) return;
+  if (second_run) {
     CHECK_MSG(hashes[hash_count] == hash, "%s: compiled and interpreted bits differ", what);
-  else
+  } else {
     hashes[hash_count] = hash;
+    hashes_kept = hash_count + 1;
+  }
   hash_count++;
 }
 
