@@ -229,11 +229,11 @@ def main(arguments):
     seed = int(arguments[2]) if len(arguments) > 2 else 1
     warnings.simplefilter("ignore")
     try:
-        system = SCRIPTS[name]() if name in SCRIPTS else asked_by_library(name)
-        draws = Random(system, seed)
-        # Four in five are not refused, if that many can be found.
-        trees = [draws.tree(draws.draw.randint(3, 8)) for _ in range(20 * count)]
-        with contextlib.redirect_stdout(sys.stderr):  # TensorFlow prints tracebacks
+        with contextlib.redirect_stdout(sys.stderr):  # TensorFlow prints warnings
+            system = SCRIPTS[name]() if name in SCRIPTS else asked_by_library(name)
+            draws = Random(system, seed)
+            # Four in five are not refused, if that many can be found.
+            trees = [draws.tree(draws.draw.randint(3, 8)) for _ in range(20 * count)]
             found = list(zip(trees, system.answers(trees)))
     except (NotInstalled, ModuleNotFoundError) as error:
         print(f"{name}: not installed: {error}", file=sys.stderr)
