@@ -19,7 +19,7 @@ defaults_under <- function(rules) {
 
 # The table's cell with weak results (i*, f*, c*) as ambiguous tensors of the default dtype,
 # and "-" for nodes that no tensor can have.
-cells_as_types <- function(rules, lhs, rhs, operation) {
+cells_as_types <- function(rules, lhs, rhs, operation = "common") {
   table <- as_living(rules, promotion_table(rules, lhs, rhs, operation))
   defaults <- defaults_under(rules)
   weak <- table %in% names(defaults)
