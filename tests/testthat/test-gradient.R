@@ -315,8 +315,8 @@ test_that("the gradient of every operation is what differences say, eagerly and 
       if (!(apart < 2e-4 * max(1, abs(as.double(eager[[k]]))))) fail(paste(name, "in f32", apart))
     }
   }
-  # "alias" marks values while a function is traced, and programs are without it; the results of
-  # "print" and "require" have no use.
+  # "alias" marks values while a function is traced, and programs are without it; the result of
+  # "print" has no use; "require" belongs to loops with traced counts, which have no derivative.
   others <- c(without_slope, without_gradient, "alias", "print", "require")
   expect_identical(setdiff(operation_table()$name, c(seen, others)), character())
   expect_false("alias" %in% seen)
