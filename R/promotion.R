@@ -165,7 +165,25 @@ promotion_rule_sets <- function() {
 #' that was requested by [nv_convert()] or an argument `dtype`. A rounded fraction, such as 0.1 in
 #' `f32`, is not counted; an R number that does not fit a dtype is an error anyway.
 #'
-#' An error is raised before anything is computed. A warning is given once per call site: the
+#' Two more kinds are about values that are computed:
+#'
+#' | kind | what happens |
+#' |---|---|
+#' | `overflow` | the result of an integer operation does not fit its dtype |
+#' | `loss` | an implicit conversion changes an element, such as `i64` 123456789 to `f32` |
+#'
+#' `lossy` looks at dtypes, `loss` at the elements that are there; making a tensor of a whole R number
+#' that its default dtype rounds is a `loss`, too. By default both are `"warn"`: a result that does
+#' not fit wraps around modulo 2^n, and a warning says how many elements are affected and which is
+#' the first. They are found in arithmetic (`+ - * ^ %/%`, negation, `abs()`, shifts), sums, products,
+#' cumulative ones, matrix products, [nv_scatter_add()] and implicit conversions between integer dtypes,
+#' in every dtype, also in programs of [jit()]. With `overflow = "saturate"` such results become the
+#' least or greatest value of the dtype, as in Octave and MATLAB. Missing elements do not count, nor
+#' does what [nv_convert()] or an argument `dtype` asks for. Code that wraps on purpose, such as a
+#' hash, sets `overflow = "ok"`, which costs nothing.
+#'
+#' An error about promotion is raised before anything is computed, one about values afterwards. A
+#' warning is given once per call site: the
 #' operation, the R call and its line, if the function has kept its source
 #' (`options(keep.source = TRUE)`). While [jit()] traces a function the same is found in the same
 #' places; the compiled program does not warn again. Only R numbers among its arguments are
@@ -176,8 +194,10 @@ promotion_rule_sets <- function() {
 #' @param expr an expression, evaluated under the rules.
 #' @param envir the frame of the function at whose end the former rules come back. In the
 #'   global environment they stay until they are changed.
-#' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`; kinds that are
-#'   not named are `"ok"`. `NULL` keeps the policy in force: by default all are `"ok"`.
+#' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`, for `overflow`
+#'   also `"saturate"`. Kinds of promotion that are not named are `"ok"`; `overflow` and `loss` then stay
+#'   as they are in force. `NULL` keeps the policy in force: by default `overflow` and `loss` are
+#'   `"warn"`, the others `"ok"`.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.
 #' @section Errors:
@@ -190,6 +210,11 @@ promotion_rule_sets <- function() {
 #' Errors and warnings have the class `joist_implicit_promotion`, and say what happened in
 #' `kind`, `operands` (their dtypes), `result` (its dtype), `op`, `call`, `file` and `line`.
 #' One condition is given for all kinds that an operation shows.
+#'
+#' What is said about values has the classes `joist_overflow_warning`, `joist_loss_warning` (also
+#' `joist_changed_values_warning`), or `joist_overflow_error`, `joist_loss_error` (also
+#' `joist_changed_values_error` and `joist_value_error`), and the fields `kind`, `op`, `dtype`,
+#' `operands`, `count`, `position`, `call`, `file` and `line`.
 #' @examples
 #' with_promotion("jax", common_dtype("ui64", "i8"))
 #'
@@ -206,6 +231,10 @@ promotion_rule_sets <- function() {
 #' x <- nv_tensor(1:3, "f32")
 #' try(with_promotion(NULL, x * nv_scalar(0.5, "f64"), on = c(widening = "error")))
 #' with_promotion(NULL, x * 0.5, on = c(widening = "error"))
+#'
+#' byte <- nv_tensor(c(100L, 200L), "ui8")
+#' byte + byte
+#' with_promotion(NULL, byte + byte, on = c(overflow = "saturate"))
 #' @export
 with_promotion <- function(rules, expr, on = NULL) {
   old <- promotion_before(rules)
@@ -259,6 +288,14 @@ local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
     do.call(on.exit, list(back, add = TRUE, after = FALSE), envir = envir)
   }
   invisible(former)
+}
+
+# Evaluates code whose integers wrap on purpose.
+wrapping <- function(expr) {
+  old <- promotion_before(NULL)
+  on.exit(restore_promotion(old))
+  set_promotion(NULL, promotion_policy(c(overflow = "ok")))
+  expr
 }
 
 # What `on` asks for, and where warnings were given.

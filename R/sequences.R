@@ -81,6 +81,10 @@ one_number <- function(x, name, dtype) {
 # Whole numbers between both, in 64 bits that wrap: the quotient and the rest of the span apart, so
 # that no product is too large.
 whole_steps <- function(first, last, number, steps) {
+  wrapping(steps_that_wrap(first, last, number, steps))
+}
+
+steps_that_wrap <- function(first, last, number, steps) {
   down <- last < first
   start <- nv_convert(first, "i64")
   stop <- nv_convert(last, "i64")
@@ -159,7 +163,9 @@ float_sequence <- function(given) {
 }
 
 # In 64 bits that wrap.
-whole_sequence <- function(given, dtype) {
+whole_sequence <- function(given, dtype) wrapping(sequence_that_wraps(given, dtype))
+
+sequence_that_wraps <- function(given, dtype) {
   to <- given$to
   if (is.double(to) && is.double(given$from) && !is.object(to) && is.finite(to)) {
     to <- if (isTRUE(to < given$from)) ceiling(to) else floor(to)

@@ -13,6 +13,7 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"
+#include "r/findings.h"
 #include "r/finalizers.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
@@ -207,6 +208,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
          built_in ? sizeof rules : sizeof *rules);
   append_byte(signature, policy.warned);
   append_byte(signature, policy.refused);
+  append_byte(signature, policy.saturated);
   SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
     append_name(signature, names, k);
@@ -421,7 +423,7 @@ static SEXP output_of(SEXP leaf, void *outputs) {
   return tensor;
 }
 
-static SEXP run_compiled(SEXP compiled, const struct signature *signature,
+static SEXP run_compiled(SEXP compiled, const struct signature *signature, SEXP policy,
                          const struct joist_device *device, int native) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_program *const program = &trace->program;
@@ -436,6 +438,7 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     return Rf_ScalarLogical(FALSE);
   }
   SEXP outputs = PROTECT(Rf_allocVector(VECSXP, program->output_count));
+  struct joist_tally tally;
   for (uint32_t k = 0; k < program->output_count; k++) {
     const struct joist_value *const value = &program->values[program->outputs[k]];
     if (signature->abstract) {
@@ -452,23 +455,32 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     struct joist_run run = joist_r_run();
     run.here = here;
     if (native >= 0) run.native = (joist_native_policy)native;
-    const joist_status status = joist_r_run_plan(device, trace->plan, inputs, results, run, &error);
+    const joist_status status =
+        trace->watched ? joist_r_run_watched(device, trace->plan, program, inputs, results, run,
+                                             &tally, &error)
+                       : joist_r_run_plan(device, trace->plan, inputs, results, run, &error);
     joist_r_raise_if(status, &error);
     set_output_names(compiled, signature, device->host, inputs, outputs);
   }
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
                                    output_of, outputs);
+  if (trace->watched && !signature->abstract && tally.count > 0) {
+    PROTECT(filled);
+    joist_r_tell_findings(&tally, VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_LINES),
+                          policy);
+    UNPROTECT(1);
+  }
   UNPROTECT(2);
   return filled;
 }
 
 static SEXP run_or_decline(SEXP compiled, const struct signature *signature,
-                           struct joist_r_policy policy, SEXP device, int native) {
+                           SEXP asked, SEXP device, int native) {
   const struct joist_device *const wanted =
       device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
-  return names_literals(compiled, signature, policy)
+  return names_literals(compiled, signature, joist_r_policy(asked))
              ? Rf_ScalarLogical(FALSE)
-             : run_compiled(compiled, signature, wanted, native);
+             : run_compiled(compiled, signature, asked, wanted, native);
 }
 
 SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
@@ -490,7 +502,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
       continue;
     entry->used = ++cache->clock;
     SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));
-    SEXP result = run_or_decline(compiled, &signature, judged, device, cache->native);
+    SEXP result = run_or_decline(compiled, &signature, policy, device, cache->native);
     UNPROTECT(1);
     vmaxset(vmax);
     return result;
@@ -561,7 +573,7 @@ SEXP joist_r_jit_run(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SE
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place + 1, statics);
   SEXP result = signature.traced || joist_r_recording()
                     ? Rf_ScalarLogical(FALSE)
-                    : run_or_decline(compiled, &signature, judged, device, cache->native);
+                    : run_or_decline(compiled, &signature, policy, device, cache->native);
   UNPROTECT(1);
   vmaxset(vmax);
   return result;

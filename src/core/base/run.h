@@ -13,6 +13,7 @@ typedef enum {
 } joist_native_policy;
 
 struct joist_call;
+struct joist_tally;
 
 struct joist_run {
   int threads;
@@ -32,6 +33,11 @@ struct joist_run {
   /* For devices with memory of their own: the inputs, of one element each, that are in the
    * process's memory all the same, as literals are. NULL when none is. */
   const bool *here;
+  /* Where instructions that are watched report values that do not fit; NULL: nowhere. */
+  struct joist_tally *tally;
+  /* Everything that may not fit is counted: by the CPU's interpreter, of a plan that fuses nothing.
+   * Otherwise it may be suspected alone. */
+  bool exact;
 };
 
 #endif

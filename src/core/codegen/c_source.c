@@ -195,6 +195,46 @@ static void add_take(struct writer *w, const struct place *at, const struct jois
       (long long)w->lowered->along[step->in[1]]);
 }
 
+static bool is_watch(const struct joist_code_step *step) { return step->kind > JOIST_CODE_FOLD; }
+
+/* The type of the flag of a step that watches: as wide as its operands, for vector code. */
+static const char *type_of_flag(const struct joist_code_step *step) {
+  const size_t size = joist_dtype_size((joist_dtype)step->from);
+  return size == 1 ? "uint8_t" : size == 2 ? "uint16_t" : size == 4 ? "uint32_t" : "uint64_t";
+}
+
+static void add_watch(struct writer *w, const struct place *at,
+                      const struct joist_code_step *step) {
+  const char *const type = type_of_flag(step);
+  if (at->manner == MENDING) return;
+  if (step->to)
+    ADD("w%u |= (%s)((r%u == 0) & ", step->out, type, step->in[2]);
+  else
+    ADD("w%u |= (%s)(", step->out, type);
+  if (step->kind == JOIST_CODE_WRAPS) {
+    joist_c_need_wraps(w, step->op, step->from);
+    add_kernel_call(w, "wraps", step);
+  } else if (step->kind == JOIST_CODE_LOSES) {
+    joist_c_need_loses(w, step->from, step->op);
+    ADD("loses_%s_%s(r%u)", joist_code_dtype(step->from), joist_code_dtype(step->op), step->in[0]);
+  } else {
+    ADD("((r%u < %lld) | (r%u > %lld))", step->in[0],
+        (long long)joist_dtype_min_int((joist_dtype)step->op), step->in[0],
+        (long long)joist_dtype_max_int((joist_dtype)step->op));
+  }
+  ADD(");\n");
+}
+
+/* The flags of a group before its elements, and after them. */
+static void begin_flags(struct writer *w) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    if (is_watch(&w->lowered->steps[s]))
+      ADD("%s w%u = 0;\n", type_of_flag(&w->lowered->steps[s]), w->lowered->steps[s].out);
+}
+static void end_flags(struct writer *w, const char *flag) {
+  for (uint32_t k = 0; k < w->lowered->flag_count; k++) ADD("if (w%u != 0) %s = 1;\n", k, flag);
+}
+
 static void add_step(struct writer *w, const struct place *at, const struct joist_code_step *step) {
   const char *const to = joist_code_type(step->to);
   switch (step->kind) {
@@ -248,6 +288,11 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
       break;
     case JOIST_CODE_KERNEL:
       add_kernel(w, at, step);
+      break;
+    case JOIST_CODE_WRAPS:
+    case JOIST_CODE_BEYOND:
+    case JOIST_CODE_LOSES:
+      add_watch(w, at, step);
       break;
     default: /* FOLD */
       if (at->manner == ALONE)
@@ -576,15 +621,25 @@ static void add_folds(struct writer *w, const struct place *at, const struct joi
   }
 }
 
+/* Sums whose results may not fit are looked at by the interpreter. */
+static bool watches_sinks(const struct joist_plan *plan, const struct joist_group *group) {
+  bool any = false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    any |= step->kind == JOIST_STEP_FOLD && step->counts_wrapped;
+  }
+  return any;
+}
+
 static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_group *const group = &plan->groups[g];
-  const struct joist_code_options options = {.folds_widen = true};
+  const struct joist_code_options options = {.folds_widen = true, .watches = true};
   struct place at = {
       .body = b, .plan = plan, .manner = group->count == 1 ? ALONE : RUN, .count = group->count};
   if (group->count == 0) return;
   if (!joist_code_lower(plan, group, options, w->lowered) ||
-      (group->sink_count > 0 && !folds_at_once(plan, group)) ||
+      (group->sink_count > 0 && (!folds_at_once(plan, group) || watches_sinks(plan, group))) ||
       (has_form(w, &at, JOIST_C_CHECKED, false) &&
        (group->count > CHECKED_MOST || (w->lowered->gather_count > 0 && w->lowered->rank > 1)))) {
     joist_c_add_call(w, b, g);
@@ -593,6 +648,7 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_code *const code = w->lowered;
   const bool checks = has_form(w, &at, JOIST_C_CHECKED, false);
   ADD("{\n");
+  begin_flags(w);
   if (at.manner != ALONE) add_pointers(w, &at);
   bool computes = false;
   for (uint32_t s = 0; s < code->step_count; s++) {
@@ -624,6 +680,7 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
       ADD("(void)any;\n");
     }
   }
+  end_flags(w, "native->wrapped");
   if (group->sink_count > 0) add_folds(w, &at, group);
   ADD("}\n");
 }
@@ -1227,7 +1284,7 @@ static void add_part_head(struct writer *w) {
 
 bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_group *group,
                             struct joist_c_source *made) {
-  const struct joist_code_options options = {.folds_widen = true};
+  const struct joist_code_options options = {.folds_widen = true, .watches = true};
   struct writer *const w = calloc(1, sizeof *w);
   bool well = w != NULL && start(w, made);
   if (well) {
@@ -1240,16 +1297,18 @@ bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_gr
     if (!w->failed) {
       ADD("const size_t last = first + n;\n");
       add_part_head(w);
+      begin_flags(w);
       add_pointers(w, &at);
       if (has_form(w, &at, JOIST_C_REPAIRED, false)) ADD("int any = 0;\n");
       add_runs(w, &at);
+      end_flags(w, "*wrapped");
     }
     ADD("}\n");
-    well = finish(
-        w,
-        "JOIST_EXPORT void joist_generated(size_t first, size_t n, void *const *A0, void *const "
-        "*folded);\n"
-        "void joist_generated(size_t first, size_t n, void *const *A0, void *const *folded) ");
+    well = finish(w,
+                  "JOIST_EXPORT void joist_generated(size_t first, size_t n, void *const *A0, "
+                  "void *const *folded, uint8_t *wrapped);\n"
+                  "void joist_generated(size_t first, size_t n, void *const *A0, "
+                  "void *const *folded, uint8_t *wrapped) ");
   }
   free(w);
   return well;

@@ -4,9 +4,11 @@
 
 #include "core/base/parallel.h"
 #include "core/cpu/bind.h"
+#include "core/cpu/exact.h"
 #include "core/cpu/native.h"
 #include "core/cpu/row_fold.h"
 #include "core/cpu/steps.h"
+#include "core/cpu/watch.h"
 #include "core/types/error.h"
 
 #include <stdatomic.h>
@@ -42,6 +44,8 @@ struct loop {
   atomic_bool *decided;          /* set when no other element can change the result; NULL: never */
   joist_stream_lines *stream;    /* NULL when no result is written past the caches */
   size_t stream_from;            /* bytes from which it is */
+  struct joist_tally *tally;     /* of the run */
+  _Atomic uint64_t *bits;        /* of the magnitudes of integers that sinks fold and watch */
   _Atomic size_t *failed;        /* the first tile that did */
   char *workers;                 /* a struct worker every `stride` bytes */
   size_t stride;
@@ -140,9 +144,16 @@ static void fold_rows(const struct loop *loop, struct worker *worker, const stru
 
 /* ---- tiles ---- */
 
+static size_t step_run(const struct loop *loop, const struct joist_step *step, size_t first,
+                       size_t n, const void *const *in, void *out) {
+  return joist_step_is_watched(step)
+             ? joist_watch_run(loop->plan->program, step, first, n, in, out, loop->tally)
+             : joist_step_run(step, n, in, out);
+}
+
 /* A step past the caches, piece by piece: the stores of one overlap with the loads of the next. */
-static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t n,
-                           const void *const *in, char *out) {
+static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t first,
+                           size_t n, const void *const *in, char *out) {
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   const size_t most = size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size : STREAMED;
@@ -151,7 +162,7 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
-    const size_t done = joist_step_run(step, m, part, piece);
+    const size_t done = step_run(loop, step, first + k, m, part, piece);
     if (done < m) return k + done;
     const size_t whole = m * size / JOIST_LINE;
     loop->stream(whole, piece, out + k * size);
@@ -169,7 +180,18 @@ static void run_native(const struct loop *loop, const struct worker *worker, siz
   for (uint32_t s = 0; s < loop->group->step_count; s++)
     if (steps[s].kind == JOIST_STEP_FOLD)
       folded[steps[s].sink] = address(loop, steps[s].in[0], first, worker->arena);
-  loop->part(first, n, loop->arrays, folded);
+  uint8_t wrapped = 0;
+  loop->part(first, n, loop->arrays, folded, &wrapped);
+  if (wrapped != 0 && loop->tally != NULL) joist_tally_suspect(loop->tally);
+}
+
+/* Before a sink folds n integers; products are always looked at. */
+static void note_magnitudes(const struct loop *loop, const struct joist_step *step, size_t n,
+                            const void *in) {
+  joist_magnitudes *const find = (joist_magnitudes *)step->looks[0];
+  const uint64_t bits = find == NULL ? ~UINT64_C(0) : find(n, in);
+  if (bits & ~atomic_load_explicit(loop->bits, memory_order_relaxed))
+    atomic_fetch_or_explicit(loop->bits, bits, memory_order_relaxed);
 }
 
 /* Elements first .. first + n - 1; whether all went well. */
@@ -193,7 +215,8 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
                               joist_step_streams(loop->group, step, loop->stream_from) &&
                               (uintptr_t)out % JOIST_LINE == 0;
         const size_t done =
-            streamed ? run_streamed(loop, step, n, in, out) : joist_step_run(step, n, in, out);
+            streamed ? run_streamed(loop, step, first, n, in, out)
+                     : step_run(loop, step, first, n, in, out);
         if (done < n) {
           worker->failure = first + done;
           worker->instruction = step->instruction;
@@ -207,6 +230,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         break;
       case JOIST_STEP_FOLD:
         if (loop->accumulated == NULL) break;
+        if (step->counts_wrapped) note_magnitudes(loop, step, n, in[0]);
         if (loop->cut.rows)
           fold_rows(loop, worker, step, n, in[0]);
         else
@@ -376,14 +400,17 @@ static bool start_decision(const struct loop *loop) {
 }
 
 joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
-                             void *const *arrays, char *const *accumulated,
+                             void *const *arrays, char *const *accumulated, bool *may_exceed,
                              const struct joist_run *run, struct joist_error *error) {
+  _Atomic uint64_t bits = 0;
   struct loop loop = {.plan = plan,
                       .group = group,
                       .arrays = arrays,
                       .accumulated = accumulated,
                       .cut = make_cut(group, group->sink_count > 0),
-                      .stream_from = joist_stream_from(run)};
+                      .stream_from = joist_stream_from(run),
+                      .tally = run->tally,
+                      .bits = &bits};
   if (loop.cut.tiles == 0) return JOIST_OK;
   const int threads = joist_threads_for(run, group->count * group->work, loop.cut.tiles);
   atomic_bool decided = false;
@@ -394,9 +421,15 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     if (joist_step_streams(group, step, loop.stream_from)) loop.stream = joist_stream_find();
   }
   const struct joist_step *const only = &plan->steps[group->first_step];
-  if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array)
+  if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array &&
+      !only->counts_wrapped)
     loop.lone = only;
   if (start_decision(&loop)) loop.decided = &decided;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    if (step->kind == JOIST_STEP_SPLAT)
+      joist_watch_splat(plan->program, step, arrays[step->in[0].index], run->tally);
+  }
   const joist_status found = joist_native_find_part(plan, group, run, &loop.part, error);
   if (found != JOIST_OK) return found;
 
@@ -417,6 +450,14 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     fill_splats(&loop, own + arena);
   }
   const joist_status status = run_tiles(&loop, threads, run, error);
+  for (uint32_t s = 0; s < group->step_count && may_exceed != NULL; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    if (step->kind != JOIST_STEP_FOLD || !step->counts_wrapped) continue;
+    const struct joist_instruction *const i = &plan->program->instructions[step->instruction];
+    const size_t results = joist_value_count(&plan->program->values[i->result]);
+    const size_t n = group->count / (results > 0 ? results : 1);
+    *may_exceed |= step->signs_differ || joist_sum_may_exceed(bits, n, step->bounds);
+  }
   if (block != stack) free(block);
   return status;
 }

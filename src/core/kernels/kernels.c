@@ -98,6 +98,21 @@ joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
   return ENTRY(by_number[op], compute);
 }
 
+joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute) {
+  if (!joist_dtype_is_word(compute)) return NULL;
+  return instruction_sets[selected].table->may_wrap[op][compute];
+}
+
+joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute) {
+  if (!joist_dtype_is_word(compute)) return NULL;
+  return instruction_sets[selected].table->wraps[op][compute];
+}
+
+joist_magnitudes *joist_magnitudes_find(joist_dtype dtype) {
+  if (!joist_dtype_is_word(dtype)) return NULL;
+  return instruction_sets[selected].table->magnitudes[dtype];
+}
+
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
   if (!joist_dtype_is_word(dtype)) return NULL;
   const struct joist_gemm_kernel *const kernel = &instruction_sets[selected].gemm->kernel[dtype];

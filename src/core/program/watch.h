@@ -1,0 +1,16 @@
+/* Which instructions can have results that do not fit, or operands that converting them changes, by
+ * their dtypes and shapes alone. Owns no memory, cannot fail. */
+#ifndef JOIST_CORE_PROGRAM_WATCH_H
+#define JOIST_CORE_PROGRAM_WATCH_H
+
+#include "core/program/program.h"
+
+/* Those of the kinds in `wanted`, joist_watch or'ed, that the inferred operation can show. */
+uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size_t count,
+                       const struct joist_inference *inference,
+                       const struct joist_attributes *attributes, uint8_t wanted);
+
+/* The kinds that any instruction of the program or its bodies is watched for. */
+uint8_t joist_program_watch(const struct joist_program *program);
+
+#endif
