@@ -56,7 +56,7 @@ changed_message <- function(facts, file, line) {
   count <- format(facts$count, scientific = FALSE, big.mark = ",")
   one <- facts$count == 1
   position <- format(facts$position, scientific = FALSE)
-  if (facts$kind == "overflow") {
+  if (!facts$converts) {
     what <- if (one) {
       paste0("1 result of ", facts$dtype, ", at position ", position, ", does")
     } else {
@@ -68,7 +68,7 @@ changed_message <- function(facts, file, line) {
   } else {
     from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")
     what <- paste0(
-      "rounds ", if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
+      if (facts$kind == "overflow") "wraps " else "rounds ", if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
       facts$dtype, if (one) ", at" else ", the first at", " position ", position
     )
     advice <- "convert both operands to a dtype that holds the values"
@@ -76,7 +76,7 @@ changed_message <- function(facts, file, line) {
   at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
   subject <- if (facts$op %in% c("update", "put")) "assignment" else paste0("nv_", facts$op, "()")
   paste0(
-    subject, if (facts$kind == "overflow") ": " else " ", what, at, "; ", advice,
+    subject, if (facts$converts) " " else ": ", what, at, "; ", advice,
     ", or allow it by with_promotion(NULL, ..., on = c(", facts$kind, " = \"ok\"))"
   )
 }

@@ -103,14 +103,32 @@ void joist_c_need_many(struct writer *w, uint32_t op, uint32_t dtype) {
                  o, d, from, from, made, o, d, o, d, o, d);
 }
 
-void joist_c_need_wraps(struct writer *w, uint32_t op, uint32_t dtype) {
-  static const char *const texts[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 1] = {
-#define WRAPS(ID, KIND, OPERANDS, MAY, WRAP, BELOW) [JOIST_OP_##ID][JOIST_KIND_##KIND] = #WRAP,
+/* What WRAPS says. */
+struct wrapping {
+  const char *may, *wraps;
+  bool sign;
+};
+
+static struct wrapping wrapping_of(uint32_t op, uint32_t dtype) {
+  enum { SIGN = true, ANY = false };
+  static const struct wrapping stated[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 1] = {
+#define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {#MAY, #WRAP, TEST},
 #include "core/program/ops.def"
   };
-  if (w->has_wraps[op][dtype]) return;
+  struct wrapping made = stated[op][joist_dtype_kind((joist_dtype)dtype)];
+  /* Quick code that says nothing but that something may wrap would have the program run again. */
+  if (op == JOIST_OP_POW || (op == JOIST_OP_MUL && joist_dtype_size((joist_dtype)dtype) == 8))
+    made.may = made.wraps;
+  return made;
+}
+
+bool joist_c_need_wraps(struct writer *w, uint32_t op, uint32_t dtype) {
+  const struct wrapping wrapping = wrapping_of(op, dtype);
+  if (w->has_wraps[op][dtype]) return wrapping.sign;
   w->has_wraps[op][dtype] = true;
-  add_function(w, "wraps", op, dtype, "int", texts[op][joist_dtype_kind((joist_dtype)dtype)]);
+  add_function(w, "wraps", op, dtype, joist_code_type(dtype), wrapping.may);
+  return wrapping.sign;
 }
 
 void joist_c_need_loses(struct writer *w, uint32_t from, uint32_t to) {

@@ -199,6 +199,7 @@ static bool is_watch(const struct joist_code_step *step) { return step->kind > J
 
 /* The type of the flag of a step that watches: as wide as its operands, for vector code. */
 static const char *type_of_flag(const struct joist_code_step *step) {
+  if (step->kind == JOIST_CODE_WRAPS) return joist_code_type(step->from);
   const size_t size = joist_dtype_size((joist_dtype)step->from);
   return size == 1 ? "uint8_t" : size == 2 ? "uint16_t" : size == 4 ? "uint32_t" : "uint64_t";
 }
@@ -207,22 +208,21 @@ static void add_watch(struct writer *w, const struct place *at,
                       const struct joist_code_step *step) {
   const char *const type = type_of_flag(step);
   if (at->manner == MENDING) return;
-  if (step->to)
-    ADD("w%u |= (%s)((r%u == 0) & ", step->out, type, step->in[2]);
-  else
-    ADD("w%u |= (%s)(", step->out, type);
+  ADD("w%u = (%s)(w%u | ", step->out, type, step->out);
+  if (step->to) ADD("(r%u != 0 ? 0 : ", step->in[2]);
   if (step->kind == JOIST_CODE_WRAPS) {
-    joist_c_need_wraps(w, step->op, step->from);
+    (void)joist_c_need_wraps(w, step->op, step->from);
     add_kernel_call(w, "wraps", step);
   } else if (step->kind == JOIST_CODE_LOSES) {
     joist_c_need_loses(w, step->from, step->op);
-    ADD("loses_%s_%s(r%u)", joist_code_dtype(step->from), joist_code_dtype(step->op), step->in[0]);
+    ADD("(%s)loses_%s_%s(r%u)", type, joist_code_dtype(step->from), joist_code_dtype(step->op),
+        step->in[0]);
   } else {
-    ADD("((r%u < %lld) | (r%u > %lld))", step->in[0],
+    ADD("(%s)((r%u < %lld) | (r%u > %lld))", type, step->in[0],
         (long long)joist_dtype_min_int((joist_dtype)step->op), step->in[0],
         (long long)joist_dtype_max_int((joist_dtype)step->op));
   }
-  ADD(");\n");
+  ADD(step->to ? "));\n" : ");\n");
 }
 
 /* The flags of a group before its elements, and after them. */
@@ -232,7 +232,13 @@ static void begin_flags(struct writer *w) {
       ADD("%s w%u = 0;\n", type_of_flag(&w->lowered->steps[s]), w->lowered->steps[s].out);
 }
 static void end_flags(struct writer *w, const char *flag) {
-  for (uint32_t k = 0; k < w->lowered->flag_count; k++) ADD("if (w%u != 0) %s = 1;\n", k, flag);
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+    const struct joist_code_step *const step = &w->lowered->steps[s];
+    if (!is_watch(step)) continue;
+    const bool sign =
+        step->kind == JOIST_CODE_WRAPS && joist_c_need_wraps(w, step->op, step->from);
+    ADD("if (w%u %s 0) %s = 1;\n", step->out, sign ? "<" : "!=", flag);
+  }
 }
 
 static void add_step(struct writer *w, const struct place *at, const struct joist_code_step *step) {

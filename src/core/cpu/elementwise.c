@@ -18,6 +18,7 @@
 enum {
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
+  LOOKED_AT = 512,      /* elements of a run that are looked through before they are folded */
   STREAMED = 256,       /* elements that are computed, then written past the caches: so many, */
   STREAMED_BYTES = 1024 /* or as many as have so many bytes */
 };
@@ -108,6 +109,15 @@ static void fold(const struct joist_step *step, size_t runs, size_t n, struct fo
                                   step->drops_nan, out);
 }
 
+/* Before a sink folds n integers; products are always looked at. */
+static void note_magnitudes(const struct loop *loop, const struct joist_step *step, size_t n,
+                            const void *in) {
+  joist_magnitudes *const find = (joist_magnitudes *)step->looks[0];
+  const uint64_t bits = find == NULL ? ~UINT64_C(0) : find(n, in);
+  if (bits & ~atomic_load_explicit(loop->bits, memory_order_relaxed))
+    atomic_fetch_or_explicit(loop->bits, bits, memory_order_relaxed);
+}
+
 /* Runs, or chunks of one, to the accumulated values of their results. */
 static void fold_runs(const struct loop *loop, const struct joist_step *step, size_t first,
                       size_t n, struct folded in) {
@@ -117,7 +127,15 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
   char *const out = loop->accumulated[step->sink] +
                     (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
-  if (whole > 0) fold(step, whole, unit, in, 0, out);
+  const bool looks = step->counts_wrapped && unit >= LOOKED_AT;
+  for (size_t k = 0; looks && k < whole; k++) {
+    note_magnitudes(loop, step, unit, in.x + k * unit * step->in[0].size);
+    fold(step, 1, unit, in, k * unit, out + k * step->out.size);
+  }
+  if (step->counts_wrapped && !looks) note_magnitudes(loop, step, whole * unit, in.x);
+  if (step->counts_wrapped && rest > 0)
+    note_magnitudes(loop, step, rest, in.x + whole * unit * step->in[0].size);
+  if (whole > 0 && !looks) fold(step, whole, unit, in, 0, out);
   if (rest > 0) fold(step, 1, rest, in, whole * unit, out + whole * step->out.size);
   if (loop->decided == NULL) return;
   const char absorbing =
@@ -185,15 +203,6 @@ static void run_native(const struct loop *loop, const struct worker *worker, siz
   if (wrapped != 0 && loop->tally != NULL) joist_tally_suspect(loop->tally);
 }
 
-/* Before a sink folds n integers; products are always looked at. */
-static void note_magnitudes(const struct loop *loop, const struct joist_step *step, size_t n,
-                            const void *in) {
-  joist_magnitudes *const find = (joist_magnitudes *)step->looks[0];
-  const uint64_t bits = find == NULL ? ~UINT64_C(0) : find(n, in);
-  if (bits & ~atomic_load_explicit(loop->bits, memory_order_relaxed))
-    atomic_fetch_or_explicit(loop->bits, bits, memory_order_relaxed);
-}
-
 /* Elements first .. first + n - 1; whether all went well. */
 static bool run_part(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
   const struct joist_group *const group = loop->group;
@@ -230,7 +239,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         break;
       case JOIST_STEP_FOLD:
         if (loop->accumulated == NULL) break;
-        if (step->counts_wrapped) note_magnitudes(loop, step, n, in[0]);
+        if (loop->cut.rows && step->counts_wrapped) note_magnitudes(loop, step, n, in[0]);
         if (loop->cut.rows)
           fold_rows(loop, worker, step, n, in[0]);
         else

@@ -13,6 +13,7 @@ enum { PIECE = 1024 }; /* elements that are looked through, then computed */
 void joist_bind_watch(const struct joist_instruction *i, struct joist_step *step) {
   step->looks[0] = (joist_bound *)joist_may_wrap_find(i->op, i->signature.compute);
   step->looks[1] = (joist_bound *)joist_wraps_find(i->op, i->signature.compute);
+  step->fused = joist_may_wrap_is_fused(i->op, i->signature.compute);
 }
 
 static joist_may_wrap *may_wrap_of(const struct joist_step *step) {
@@ -39,14 +40,12 @@ static int byte_at(joist_dtype bounds, const void *x, size_t k) {
   return is_signed(bounds) ? ((const int8_t *)x)[k] : ((const uint8_t *)x)[k];
 }
 
-static bool beyond_bounds(size_t n, joist_dtype dtype, const void *x) {
-  const struct bounds bounds = bounds_of(dtype);
-  int any = 0;
-  for (size_t k = 0; k < n; k++) {
-    const int value = byte_at(dtype, x, k);
-    any |= (value < bounds.low) | (value > bounds.high);
-  }
-  return any != 0;
+/* Whether any of n results has more digits than a dtype of fewer bits than a byte. */
+static bool is_beyond(const struct joist_step *step, size_t n, const void *x) {
+  return step->bounds != JOIST_DTYPE_NONE &&
+         joist_magnitudes_find(joist_dtype_compute(step->bounds))(n, x) >>
+                 joist_dtype_digits(step->bounds) !=
+             0;
 }
 
 /* Adds the elements of a byte that are within its range, but not within that of `dtype`. */
@@ -114,17 +113,51 @@ static size_t run_wrapping(const struct looking *at, size_t n, const void *const
   return done;
 }
 
+/* Whether powers by one exponent may wrap; `known` becomes false if there are several. */
+static bool power_may_wrap(const struct joist_step *step, size_t n, const void *const *in,
+                           bool *known) {
+  const joist_dtype dtype = step->in[0].dtype;
+  const size_t size = step->in[1].size;
+  uint64_t exponent = 0;
+  joist_convert_find(dtype, JOIST_UI64)(1, in[1], &exponent);
+  *known = step->by_number || memcmp(in[1], (const char *)in[1] + size, (n - 1) * size) == 0;
+  return *known && joist_magnitudes_find(dtype)(n, in[0]) > joist_power_limit(dtype, exponent);
+}
+
+/* Looks through the operands of an operation that is not fused. */
+static bool may_wrap_apart(const struct looking *at, size_t n, const void *const *in) {
+  const struct joist_step *const step = at->step;
+  if (may_wrap_of(step) == NULL) return false;
+  bool known = false;
+  if (at->program->instructions[step->instruction].op == JOIST_OP_POW) {
+    const bool may = power_may_wrap(step, n, in, &known);
+    if (known) return may;
+  }
+  if (!step->by_number) return may_wrap_of(step)(n, in, NULL);
+  int64_t divisor = 0;
+  joist_convert_find(step->in[1].dtype, JOIST_I64)(1, in[1], &divisor);
+  return divisor == -1;
+}
+
 static size_t run_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
   const struct joist_step *const step = at->step;
-  bool may = false;
-  if (step->by_number && may_wrap_of(step) != NULL)
-    may = true;
-  else if (may_wrap_of(step) != NULL)
-    may = may_wrap_of(step)(n, in);
-  if (may) return run_wrapping(at, n, in, out);
+  if (step->fused) {
+    char made[PIECE * 8]; /* the result may be where an operand is */
+    if (may_wrap_of(step)(n, in, made) || is_beyond(step, n, made))
+      return run_wrapping(at, n, in, out);
+    memcpy(out, made, n * joist_dtype_size(joist_dtype_compute(step->out.dtype)));
+    return n;
+  }
+  if (may_wrap_apart(at, n, in)) return run_wrapping(at, n, in, out);
   const size_t done = joist_bound_kernel(step)(n, in, out);
-  if (step->bounds == JOIST_DTYPE_NONE || !beyond_bounds(done, step->bounds, out)) return done;
-  return run_wrapping(at, done, in, out); /* operands of such dtypes are not written over */
+  /* operands of such dtypes are not written over */
+  return is_beyond(step, done, out) ? run_wrapping(at, done, in, out) : done;
+}
+
+/* Whether the whole of a tile has been computed at once, and all results fit. */
+static bool run_at_once(const struct joist_step *step, size_t n, const void *const *in, void *out) {
+  return step->fused && out != in[0] && (joist_step_operands(step) == 1 || out != in[1]) &&
+         !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out);
 }
 
 /* ---- conversions ---- */
@@ -222,6 +255,7 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
                        struct joist_tally *tally) {
   struct looking at = {program, step, tally, first};
   if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
+  if (run_at_once(step, n, in, out)) return n;
   for (size_t k = 0; k < n; k += PIECE, at.first += PIECE) {
     const size_t m = joist_smaller(n - k, PIECE);
     const void *part[JOIST_REFS_MAX] = {NULL};

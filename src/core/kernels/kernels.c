@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/kernels/kernels_table.h"
+#include "core/kernels/wraps.h"
 #include "core/types/convert.h"
 
 #define FLAGS_AVX2 "-mavx2 -mfma -mf16c -mbmi -mbmi2 -mpopcnt"
@@ -101,6 +102,37 @@ joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
 joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute) {
   if (!joist_dtype_is_word(compute)) return NULL;
   return instruction_sets[selected].table->may_wrap[op][compute];
+}
+
+bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute) {
+  enum { FUSED = true, APART = false };
+  const joist_kind kind = joist_dtype_kind(compute);
+#define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
+  if (op == JOIST_OP_##ID && kind == JOIST_KIND_##KIND) return HOW;
+#include "core/program/ops.def"
+  return false;
+}
+
+uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent) {
+  const size_t at = exponent < POWER_EXPONENTS ? (size_t)exponent : POWER_EXPONENTS - 1;
+  switch (joist_dtype_digits(compute)) {
+    case 7:
+      return power_limit_7[at];
+    case 8:
+      return power_limit_8[at];
+    case 15:
+      return power_limit_15[at];
+    case 16:
+      return power_limit_16[at];
+    case 31:
+      return power_limit_31[at];
+    case 32:
+      return power_limit_32[at];
+    case 63:
+      return power_limit_63[at];
+    default:
+      return power_limit_64[at];
+  }
 }
 
 joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute) {

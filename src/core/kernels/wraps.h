@@ -43,24 +43,28 @@ JOIST_DEVICE static inline int product_wraps_i8(int8_t a, int8_t b) {
 JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
   return (uint16_t)(a * b) >> 8 != 0;
 }
-/* Quick, for vector code: products of 64 bits of numbers that fit half of them do not wrap. */
+/* Quick, for vector code: not 0 if the product wraps. Those of 64 bits of numbers that fit half of
+ * them do not. */
 JOIST_DEVICE static inline int64_t product_may_wrap_i64(int64_t a, int64_t b) {
   const uint64_t half = (uint64_t)1 << 31;
-  return -(int64_t)(((((uint64_t)a + half) | ((uint64_t)b + half)) >> 32) != 0);
+  return (int64_t)((((uint64_t)a + half) | ((uint64_t)b + half)) >> 32);
 }
 JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) {
   return (a | b) >> 32;
 }
-#define JOIST_PRODUCT_MAY_WRAP(NAME, TYPE, SIGN)                                       \
-  JOIST_DEVICE static inline int product_may_wrap_##NAME(TYPE a, TYPE b) { \
-    return SIGN product_wraps_##NAME(a, b);                                            \
+#define JOIST_PRODUCT_MAY_WRAP(BITS, WIDE)                                                      \
+  JOIST_DEVICE static inline int##BITS##_t product_may_wrap_i##BITS(int##BITS##_t a,            \
+                                                                    int##BITS##_t b) {          \
+    const int##WIDE##_t product = (int##WIDE##_t)((int##WIDE##_t)a * b);                        \
+    return (int##BITS##_t)((uint##WIDE##_t)(product ^ (product >> (WIDE - 1))) >> (BITS - 1));  \
+  }                                                                                             \
+  JOIST_DEVICE static inline uint##BITS##_t product_may_wrap_ui##BITS(uint##BITS##_t a,         \
+                                                                      uint##BITS##_t b) {       \
+    return (uint##BITS##_t)((uint##WIDE##_t)((uint##WIDE##_t)a * b) >> BITS);                   \
   }
-JOIST_PRODUCT_MAY_WRAP(i8, int8_t, -)
-JOIST_PRODUCT_MAY_WRAP(i16, int16_t, -)
-JOIST_PRODUCT_MAY_WRAP(i32, int32_t, -)
-JOIST_PRODUCT_MAY_WRAP(ui8, uint8_t, +)
-JOIST_PRODUCT_MAY_WRAP(ui16, uint16_t, +)
-JOIST_PRODUCT_MAY_WRAP(ui32, uint32_t, +)
+JOIST_PRODUCT_MAY_WRAP(8, 16)
+JOIST_PRODUCT_MAY_WRAP(16, 32)
+JOIST_PRODUCT_MAY_WRAP(32, 64)
 #undef JOIST_PRODUCT_MAY_WRAP
 
 JOIST_DEVICE static inline uint64_t magnitude_of_int(int64_t a) {

@@ -50,6 +50,7 @@ struct joist_step {
   bool leaves; /* what it writes is not read again by its group, and costs little */
   /* Set by a device's bind pass; all 0 in a new plan. */
   joist_bound *bound[4], *looks[2];
+  bool fused;                 /* looks[0] writes the results */
   bool passed_over;           /* a fold does its work */
   bool by_number;             /* it reads one element of its second operand */
   bool drops_nan;             /* FOLD with `masked`: NaN is masked, too */

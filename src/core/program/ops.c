@@ -191,7 +191,7 @@ const char *joist_overflow_rule_name(joist_overflow_rule rule) {
 }
 
 bool joist_op_wraps(joist_op op, joist_kind kind) {
-#define WRAPS(ID, KIND, OPERANDS, MAY, WRAP, BELOW) \
+#define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
   if (op == JOIST_OP_##ID && kind == JOIST_KIND_##KIND) return true;
 #include "core/program/ops.def"
   return false;

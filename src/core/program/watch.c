@@ -28,10 +28,14 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
   if (count == 0 || !is_integer(made)) return false;
   const joist_dtype from = arguments[0].operand.type.dtype;
   const int digits = joist_dtype_kind(from) == JOIST_KIND_BOOL ? 1 : joist_dtype_digits(from);
+  const joist_overflow_rule rule = joist_op_overflow_rule(op);
+  if (rule == JOIST_OVERFLOW_NEVER) return false;
   size_t n = 0, results = 0;
-  (void)joist_shape_count(&arguments[0].shape, &n);
-  (void)joist_shape_count(&inference->shape[0], &results);
-  switch (joist_op_overflow_rule(op)) {
+  if (rule > JOIST_OVERFLOW_NARROW) {
+    (void)joist_shape_count(&arguments[0].shape, &n);
+    (void)joist_shape_count(&inference->shape[0], &results);
+  }
+  switch (rule) {
     case JOIST_OVERFLOW_UNDECIDED:
     case JOIST_OVERFLOW_NEVER:
       return false;
@@ -41,9 +45,9 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
              joist_op_wraps(op, joist_dtype_kind(made));
     case JOIST_OVERFLOW_TOTAL:
     case JOIST_OVERFLOW_RUNNING:
-      if (!is_integer(from) && from != JOIST_BOOL) return true;
+      if (!is_integer(from) && from != JOIST_BOOL) return false; /* a dtype was asked for */
       if (joist_op_combine(op) != JOIST_OP_ADD) return from != JOIST_BOOL;
-      if (joist_op_overflow_rule(op) == JOIST_OVERFLOW_TOTAL && results > 0) n /= results;
+      if (rule == JOIST_OVERFLOW_TOTAL && results > 0) n /= results;
       return sum_exceeds(from, digits, n, made);
     case JOIST_OVERFLOW_PRODUCT: {
       const struct joist_shape *const shape = &arguments[0].shape;
@@ -63,6 +67,7 @@ static bool can_lose(joist_op op, const struct joist_argument *arguments, size_t
                      const struct joist_signature *signature) {
   for (size_t k = 0; k < count; k++)
     if (!arguments[k].operand.literal &&
+        arguments[k].operand.type.dtype != joist_signature_operand(signature, k) &&
         (joist_operand_changes(op, &arguments[k].operand, k, count, signature) &
          JOIST_CHANGE_LOSSY))
       return true;
@@ -75,8 +80,12 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
   const uint8_t overflow = wanted & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE);
   uint8_t watch = 0;
   if (overflow && can_overflow(op, arguments, count, inference, attributes)) watch |= overflow;
-  if ((wanted & JOIST_WATCH_LOSS) && can_lose(op, arguments, count, &inference->signature))
-    watch |= JOIST_WATCH_LOSS;
+  /* What a conversion from integers to integers changes has overflowed. */
+  const joist_dtype promoted = inference->signature.promoted.dtype;
+  const bool asked = promoted != JOIST_DTYPE_NONE && is_integer(promoted)
+                         ? (wanted & JOIST_WATCH_OVERFLOW) != 0
+                         : (wanted & JOIST_WATCH_LOSS) != 0;
+  if (asked && can_lose(op, arguments, count, &inference->signature)) watch |= JOIST_WATCH_LOSS;
   return watch;
 }
 

@@ -239,7 +239,7 @@ DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
 #include "core/program/ops.def"
 
 /* Whether a result does not fit; operations of one operand are given it twice. */
-#define WRAPS(OP, KIND, OPERANDS, MAY, WRAP, BELOW)      \
+#define WRAPS(OP, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW)      \
   template <class T>                                     \
   DEVICE bool wraps_##OP##_##KIND(const T a, const T b) { \
     (void)b;                                             \

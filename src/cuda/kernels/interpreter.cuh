@@ -172,7 +172,7 @@ JOIST_DEVICE JOIST_OUTLINE static bool wraps_element(uint32_t op, uint32_t dtype
   switch (op * JOIST_DTYPE_COUNT + dtype) {
 #define CASE_WRAPS(ID, K, T, F, OP, B) \
   CASE(OP, ID) return wraps_##OP##_##K<T>(get<T>(a), get<T>(b));
-#define WRAPS(OP, KIND, OPERANDS, MAY, WRAP, BELOW) JOIST_DTYPES_##KIND(CASE_WRAPS, OP, )
+#define WRAPS(OP, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) JOIST_DTYPES_##KIND(CASE_WRAPS, OP, )
 #include "core/program/ops.def"
   }
   return false;

@@ -7,6 +7,7 @@
  * environment variable JOIST_TEST_SHORT set, a part of it: a third of the dtypes, few programs. */
 #include "random_programs.h"
 
+#include "core/base/tally.h"
 #include "core/device.h"
 #include "cuda/codegen/compile.h"
 #include "cuda/host/memory.h"
@@ -63,13 +64,15 @@ static bool leaves_out(int dtype) {
 
 static struct { long compared, failing, given; } seen;
 
+static struct joist_tally *tally_there; /* of the next run; NULL for none */
+
 /* Runs a program on copies in the device's memory; half of the inputs of one element stay here. */
 static joist_status run_there(const struct joist_program *program, void *const *inputs,
                               void *const *outputs, struct joist_error *error) {
   void *in[VALUES_MAX] = {NULL}, *out[OUTPUTS_MAX] = {NULL};
   bool here[VALUES_MAX] = {false};
   struct joist_plan *plan = NULL;
-  const struct joist_run run = {.threads = 1, .here = here};
+  const struct joist_run run = {.threads = 1, .here = here, .tally = tally_there};
   joist_status status = joist_plan_make(program, &plan, error);
   for (uint32_t v = 0; v < program->value_count; v++) {
     const uint32_t input = program->values[v].input;
@@ -459,6 +462,8 @@ static void test_diagnosis(void) {
   CHECK(joist_device_find("cuda:99") == NULL && joist_device_find("tpu") == NULL);
 }
 
+#include "watched.h"
+
 static void test_everything(void) {
   random_state = 88172645463325252u;
   hash_count = 0;
@@ -471,6 +476,7 @@ static void test_everything(void) {
   test_broadcasts();
   test_moves();
   test_on_cpu();
+  test_watched();
   test_random(150, (struct style){.elements = 60, .instructions = 12}, "tiny");
   test_random(100, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
   test_random(150, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
