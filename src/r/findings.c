@@ -15,8 +15,7 @@ static SEXP reference_of(const struct joist_instruction *i, SEXP lines) {
 /* Whether it is an overflow: a result, or what a conversion from integers to integers changed. */
 static bool is_overflow(const struct joist_finding *finding) {
   const struct joist_program *const program = finding->program;
-  const joist_dtype taken =
-      program->instructions[finding->instruction].signature.promoted.dtype;
+  const joist_dtype taken = program->instructions[finding->instruction].signature.promoted.dtype;
   return finding->kind == JOIST_FOUND_OVERFLOW ||
          (taken != JOIST_DTYPE_NONE && joist_dtype_category(taken) == JOIST_CATEGORY_INTEGER);
 }
@@ -24,15 +23,14 @@ static bool is_overflow(const struct joist_finding *finding) {
 /* Calls changed_values() of R/util-conditions.R. */
 static void tell(const struct joist_finding *finding, bool refused, SEXP lines, SEXP places) {
   enum { KIND, OP, DTYPE, OPERANDS, COUNT, POSITION, FILE_NAME, REFERENCE, REFUSES, CONVERTS };
-  static const char *fields[] = {"kind",      "op",      "dtype",    "operands", "count", "position",
-                                 "file",      "reference", "refused", "converts", ""};
+  static const char *fields[] = {"kind", "op",        "dtype",   "operands", "count", "position",
+                                 "file", "reference", "refused", "converts", ""};
   const struct joist_program *const program = finding->program;
   const struct joist_instruction *const i = &program->instructions[finding->instruction];
   const joist_dtype made = finding->kind == JOIST_FOUND_LOSS ? i->signature.promoted.dtype
                                                              : i->signature.result[0].dtype;
   SEXP facts = PROTECT(Rf_mkNamed(VECSXP, fields));
-  SET_VECTOR_ELT(facts, KIND,
-                 Rf_mkString(is_overflow(finding) ? "overflow" : "loss"));
+  SET_VECTOR_ELT(facts, KIND, Rf_mkString(is_overflow(finding) ? "overflow" : "loss"));
   SET_VECTOR_ELT(facts, OP, Rf_mkString(joist_op_name(i->op)));
   SET_VECTOR_ELT(facts, DTYPE, Rf_mkString(joist_dtype_name(made)));
   SET_VECTOR_ELT(facts, OPERANDS, Rf_allocVector(STRSXP, (R_xlen_t)i->operand_count));

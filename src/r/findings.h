@@ -5,9 +5,9 @@
 #include "core/base/tally.h"
 #include "r/sexp.h"
 
-/* Tells of what a run found, an error if the policy refuses it. The programs are still there. `lines`
- * has the source references that instructions refer to; NULL: the line being run. `policy` is that
- * of an R argument; NULL: the one in force. Runs R code. */
+/* Tells of what a run found, an error if the policy refuses it. The programs are still there.
+ * `lines` has the source references that instructions refer to; NULL: the line being run. `policy`
+ * is that of an R argument; NULL: the one in force. Runs R code. */
 void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP policy);
 
 #endif

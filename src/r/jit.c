@@ -13,8 +13,8 @@
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"
-#include "r/findings.h"
 #include "r/finalizers.h"
+#include "r/findings.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
 #include "r/mask.h"
@@ -474,8 +474,8 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature, SEXP 
   return filled;
 }
 
-static SEXP run_or_decline(SEXP compiled, const struct signature *signature,
-                           SEXP asked, SEXP device, int native) {
+static SEXP run_or_decline(SEXP compiled, const struct signature *signature, SEXP asked,
+                           SEXP device, int native) {
   const struct joist_device *const wanted =
       device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
   return names_literals(compiled, signature, joist_r_policy(asked))

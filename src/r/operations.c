@@ -69,8 +69,8 @@ static const char *attribute_name(int k) { return joist_attribute_text((joist_at
 
 /* The table of operations: what documentation and tests read. */
 SEXP joist_r_op_names(void) {
-  static const char *fields[] = {"name",          "generic", "family",     "least",   "most",
-                                 "results",       "kinds",   "attributes", "ulp_f32", "ulp_f64",
+  static const char *fields[] = {"name",          "generic", "family",     "least",    "most",
+                                 "results",       "kinds",   "attributes", "ulp_f32",  "ulp_f64",
                                  "ulp_f64_below", "combine", "missing",    "overflow", ""};
   static const char *const families[] = {"elementwise", "reduction", "array", "regions"};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));

@@ -41,7 +41,8 @@ SEXP joist_r_make_policy(SEXP on) {
     else if (strcmp(level, "saturate") == 0 && kind == JOIST_CHANGE_OVERFLOW)
       levels[SATURATED] |= kind;
     else if (strcmp(level, "ok") != 0)
-      joist_r_stop(JOIST_ERROR_VALUE, "`on`: '%s' must be \"ok\", \"warn\"%s or \"error\"%s, not '%s'",
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "`on`: '%s' must be \"ok\", \"warn\"%s or \"error\"%s, not '%s'",
                    CHAR(STRING_ELT(names, k)), kind == JOIST_CHANGE_OVERFLOW ? "," : "",
                    kind == JOIST_CHANGE_OVERFLOW ? " or \"saturate\"" : "", level);
   }

@@ -11,8 +11,8 @@ struct joist_r_policy joist_r_policy(SEXP policy);
 /* What is done where values do not fit: joist_watch, or'ed. */
 uint8_t joist_r_watched(struct joist_r_policy policy);
 
-/* An environment for the places that were warned about, of the policy of an R argument, which is the
- * one in force for NULL; NULL for the package's own. */
+/* An environment for the places that were warned about, of the policy of an R argument, which is
+ * the one in force for NULL; NULL for the package's own. */
 SEXP joist_r_policy_places(SEXP policy);
 
 /* .Call entry points. A policy is a list: what `on` says, as integers, and that environment. */

@@ -1,6 +1,6 @@
 /* Makes tensors of R values. */
-#include "core/promotion/change.h"
 #include "r/tensor_create.h"
+#include "core/promotion/change.h"
 
 #include <math.h>
 #include <string.h>

@@ -528,8 +528,7 @@ static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
   const bool real = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_INT;
   if (value->form == JOIST_R_LITERAL || (is_own(pointer, value) && value->leaf))
     return real && value->argument.operand.literal;
-  return is_own(pointer, value) &&
-         exact_of(joist_r_trace_of(pointer), value->argument.value) != 0;
+  return is_own(pointer, value) && exact_of(joist_r_trace_of(pointer), value->argument.value) != 0;
 }
 
 /* Whether an operation on R numbers is one that R computes in double: not one of integers alone. */
@@ -592,12 +591,11 @@ static SEXP apply_to_numbers(SEXP pointer, joist_op op, const struct joist_r_val
   const joist_value_id exact = add_plain(program, op, operands, n, &none, line);
   const joist_value_id made = rounded(program, exact, inference->signature.result[0]);
   note_exact(joist_r_trace_of(pointer), made, exact);
-  return joist_r_traced(pointer, made, false, inference->signature.result[0],
-                        &inference->shape[0]);
+  return joist_r_traced(pointer, made, false, inference->signature.result[0], &inference->shape[0]);
 }
 
-/* The number of an operand that is read in `wanted`: one that was computed of R numbers is rounded to
- * that dtype alone. */
+/* The number of an operand that is read in `wanted`: one that was computed of R numbers is rounded
+ * to that dtype alone. */
 static joist_value_id operand_number(SEXP pointer, const struct joist_r_value *value,
                                      joist_dtype wanted) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);

@@ -235,8 +235,7 @@ static void end_flags(struct writer *w, const char *flag) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
     if (!is_watch(step)) continue;
-    const bool sign =
-        step->kind == JOIST_CODE_WRAPS && joist_c_need_wraps(w, step->op, step->from);
+    const bool sign = step->kind == JOIST_CODE_WRAPS && joist_c_need_wraps(w, step->op, step->from);
     ADD("if (w%u %s 0) %s = 1;\n", step->out, sign ? "<" : "!=", flag);
   }
 }

@@ -217,8 +217,7 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
       break;
     case JOIST_STEP_CONVERT: {
       const uint16_t number = register_of(low, from->in[0]);
-      if (from->counts_lost)
-        lower_loses(low, from, from->in[0].dtype, from->out.dtype, number);
+      if (from->counts_lost) lower_loses(low, from, from->in[0].dtype, from->out.dtype, number);
       define(low, from->out, converted(low, number, from->in[0].dtype, from->out.dtype));
       break;
     }
@@ -238,8 +237,7 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
       break;
     case JOIST_STEP_SPLAT: {
       uint16_t number = read_array(low, JOIST_CODE_SCALAR, from->in[0], 0);
-      if (from->counts_lost)
-        lower_loses(low, from, from->in[0].dtype, from->through, number);
+      if (from->counts_lost) lower_loses(low, from, from->in[0].dtype, from->through, number);
       number = converted(low, number, from->in[0].dtype, from->through);
       define(low, from->out, converted(low, number, from->through, from->out.dtype));
       break;

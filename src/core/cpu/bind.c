@@ -1,7 +1,6 @@
 /* Binding steps: looking up kernels and conversions. */
 #include "core/cpu/bind.h"
 
-#include "core/cpu/watch.h"
 #include "core/kernels/compare.h"
 #include "core/kernels/half_tables.h"
 
@@ -20,13 +19,20 @@ static joist_bound *conversion(joist_dtype from, joist_dtype to) {
   return from == to ? NULL : (joist_bound *)joist_convert_find(from, to);
 }
 
+/* What the step of an integer operation looks for results with that do not fit. */
+static void bind_watch(const struct joist_instruction *i, struct joist_step *step) {
+  step->looks[0] = (joist_bound *)joist_may_wrap_find(i->op, i->signature.compute);
+  step->looks[1] = (joist_bound *)joist_wraps_find(i->op, i->signature.compute);
+  step->fused = joist_may_wrap_is_fused(i->op, i->signature.compute);
+}
+
 void joist_bind_step(const struct joist_program *program, struct joist_step *step, size_t count) {
   const struct joist_instruction *const i = &program->instructions[step->instruction];
   const joist_dtype from = step->in[0].dtype, to = step->out.dtype;
   switch (step->kind) {
     case JOIST_STEP_OPERATION:
       step->bound[0] = (joist_bound *)kernel_of(i, step, count);
-      if (step->counts_wrapped) joist_bind_watch(i, step);
+      if (step->counts_wrapped) bind_watch(i, step);
       break;
     case JOIST_STEP_CONVERT: /* also to the same dtype */
       step->bound[0] = (joist_bound *)joist_convert_find(from, to);
@@ -89,9 +95,9 @@ static void bind_masked_fold(const struct joist_plan *plan, const struct joist_g
   joist_masked_fold *const masked =
       joist_masked_fold_find(combine, fold->in[0].dtype, fold->out.dtype);
   struct joist_step *const select = only_for_one(plan, group, fold->in[0], JOIST_OP_IFELSE);
-  if (masked == NULL || fold->counts_wrapped || group->space.inner > 1 || select == NULL || select + 1 != fold ||
-      is_splat(plan, group, select->in[0]) || !is_splat(plan, group, select->in[1]) ||
-      !select->in[2].array)
+  if (masked == NULL || fold->counts_wrapped || group->space.inner > 1 || select == NULL ||
+      select + 1 != fold || is_splat(plan, group, select->in[0]) ||
+      !is_splat(plan, group, select->in[1]) || !select->in[2].array)
     return;
   memcpy(fold->masked, select->in, sizeof fold->masked);
   fold->bound[3] = (joist_bound *)masked;

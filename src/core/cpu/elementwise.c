@@ -4,11 +4,11 @@
 
 #include "core/base/parallel.h"
 #include "core/cpu/bind.h"
-#include "core/cpu/exact.h"
 #include "core/cpu/native.h"
 #include "core/cpu/row_fold.h"
 #include "core/cpu/steps.h"
 #include "core/cpu/watch.h"
+#include "core/program/watch.h"
 #include "core/types/error.h"
 
 #include <stdatomic.h>
@@ -18,7 +18,7 @@
 enum {
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
-  LOOKED_AT = 512,      /* elements of a run that are looked through before they are folded */
+  LOOKED_AT = 1024,     /* elements of a run that are looked through before they are folded */
   STREAMED = 256,       /* elements that are computed, then written past the caches: so many, */
   STREAMED_BYTES = 1024 /* or as many as have so many bytes */
 };
@@ -118,6 +118,18 @@ static void note_magnitudes(const struct loop *loop, const struct joist_step *st
     atomic_fetch_or_explicit(loop->bits, bits, memory_order_relaxed);
 }
 
+/* A run of integers, in whatever order: pieces are looked through and then added from the cache. */
+static void fold_watched(const struct loop *loop, const struct joist_step *step, size_t n,
+                         struct folded in, size_t at, char *out) {
+  _Alignas(16) char more[JOIST_ELEMENT_MAX];
+  for (size_t k = 0; k < n; k += LOOKED_AT) {
+    const size_t m = joist_smaller(n - k, LOOKED_AT);
+    note_magnitudes(loop, step, m, in.x + (at + k) * step->in[0].size);
+    fold(step, 1, m, in, at + k, k == 0 ? out : more);
+    if (k > 0) joist_bound_kernel(step)(1, (const void *[]){out, more}, out);
+  }
+}
+
 /* Runs, or chunks of one, to the accumulated values of their results. */
 static void fold_runs(const struct loop *loop, const struct joist_step *step, size_t first,
                       size_t n, struct folded in) {
@@ -128,10 +140,8 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
                     (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
   const bool looks = step->counts_wrapped && unit >= LOOKED_AT;
-  for (size_t k = 0; looks && k < whole; k++) {
-    note_magnitudes(loop, step, unit, in.x + k * unit * step->in[0].size);
-    fold(step, 1, unit, in, k * unit, out + k * step->out.size);
-  }
+  for (size_t k = 0; looks && k < whole; k++)
+    fold_watched(loop, step, unit, in, k * unit, out + k * step->out.size);
   if (step->counts_wrapped && !looks) note_magnitudes(loop, step, whole * unit, in.x);
   if (step->counts_wrapped && rest > 0)
     note_magnitudes(loop, step, rest, in.x + whole * unit * step->in[0].size);
@@ -223,9 +233,8 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         const bool streamed = loop->stream != NULL &&
                               joist_step_streams(loop->group, step, loop->stream_from) &&
                               (uintptr_t)out % JOIST_LINE == 0;
-        const size_t done =
-            streamed ? run_streamed(loop, step, first, n, in, out)
-                     : step_run(loop, step, first, n, in, out);
+        const size_t done = streamed ? run_streamed(loop, step, first, n, in, out)
+                                     : step_run(loop, step, first, n, in, out);
         if (done < n) {
           worker->failure = first + done;
           worker->instruction = step->instruction;

@@ -26,8 +26,8 @@ static size_t accumulated_bytes(const struct joist_group *group, const struct jo
   return (values * fold->out.size + JOIST_ELEMENT_MAX) / JOIST_ELEMENT_MAX * JOIST_ELEMENT_MAX;
 }
 
-/* Counts the results of a reduction that do not fit, if what it reads is in an array: otherwise they
- * are suspected, and counted in a run of a plan that fuses nothing. */
+/* Counts the results of a reduction that do not fit, if what it reads is in an array: otherwise
+ * they are suspected, and counted in a run of a plan that fuses nothing. */
 static joist_status check_sink(const struct joist_plan *plan, const struct joist_step *fold,
                                void *const *arrays, const struct joist_run *run,
                                struct joist_error *error) {
@@ -71,7 +71,8 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
       const struct joist_instruction *const i = &plan->program->instructions[steps[s].instruction];
       status = joist_reduction_finish(plan->program, i, sinks[steps[s].sink], arrays[i->result],
                                       run, error);
-      if (status == JOIST_OK && may_exceed) status = check_sink(plan, &steps[s], arrays, run, error);
+      if (status == JOIST_OK && may_exceed)
+        status = check_sink(plan, &steps[s], arrays, run, error);
     }
   }
   if (sinks != few) free(sinks);
@@ -87,10 +88,7 @@ joist_status joist_group_run(const struct joist_plan *plan, const struct joist_g
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
   if (i->region_count > 0)
     return joist_control_flow_run(plan, group, arrays, joist_group_run, run, error);
-  const joist_status status = joist_execute(plan->program, i, arrays, run, error);
-  return status == JOIST_OK && i->watch != 0
-             ? joist_exact_check(plan->program, group->instruction, arrays, run, error)
-             : status;
+  return joist_execute(plan->program, i, arrays, run, error);
 }
 
 /* ---- plans ---- */

@@ -7,6 +7,7 @@
 #include "core/base/parallel.h"
 #include "core/base/tally.h"
 #include "core/kernels/kernels.h"
+#include "core/program/watch.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
 
@@ -251,8 +252,8 @@ static size_t matrix_of(const struct joist_shape *operand, const struct joist_sh
 
 static joist_status check_product(struct check *check, struct joist_error *error) {
   const struct joist_instruction *const i = check->instruction;
-  const struct joist_shape *const x = &operand_of(check, 0)->shape, *const y =
-                                                                        &operand_of(check, 1)->shape;
+  const struct joist_shape *const x = &operand_of(check, 0)->shape, *const y = &operand_of(check, 1)
+                                                                                    ->shape;
   const struct joist_shape *const z = &check->program->values[i->result].shape;
   const bool xt = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
   const bool yt = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS);
@@ -297,8 +298,7 @@ static joist_status check_scatter(struct check *check, struct joist_error *error
   const size_t columns = by_rows ? values / places : 1;
   for (size_t c = 0; c < columns; c++)
     for (size_t k = 0; k < places; k++) {
-      const struct whole at =
-          element(position, check->arrays[check->instruction->operand[1]], k);
+      const struct whole at = element(position, check->arrays[check->instruction->operand[1]], k);
       const size_t to = (size_t)at.magnitude + c * rows;
       if (at.negative || to >= n) continue;
       combine(&check->combining, &states[to], read(check, 2, values == 1 ? 0 : c * places + k));
@@ -310,23 +310,14 @@ static joist_status check_scatter(struct check *check, struct joist_error *error
 
 /* ---- bounds ---- */
 
-bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype) {
-  int digits = 0;
-  while (digits < 64 && bits >> digits != 0) digits++;
-  int more = 0;
-  while (more < 63 && (size_t)1 << more < n) more++;
-  return digits + more > joist_dtype_digits(dtype);
-}
-
 static uint64_t magnitudes_of(const struct check *check, uint32_t operand) {
   const struct joist_value *const value = operand_of(check, operand);
-  const joist_dtype dtype = value->type.dtype == JOIST_BOOL
-                                ? JOIST_UI8
-                                : joist_dtype_compute(value->type.dtype);
+  const joist_dtype dtype =
+      value->type.dtype == JOIST_BOOL ? JOIST_UI8 : joist_dtype_compute(value->type.dtype);
   joist_magnitudes *const find = joist_magnitudes_find(dtype);
-  return find == NULL ? ~UINT64_C(0)
-                      : find(joist_value_count(value),
-                             check->arrays[check->instruction->operand[operand]]);
+  return find == NULL
+             ? ~UINT64_C(0)
+             : find(joist_value_count(value), check->arrays[check->instruction->operand[operand]]);
 }
 
 static bool is_signed(joist_dtype dtype) { return joist_dtype_kind(dtype) == JOIST_KIND_INT; }

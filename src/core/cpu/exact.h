@@ -1,5 +1,6 @@
 /* Results of operations on whole arrays of integers, and of reductions, against the exact ones: one
- * element after the other, in more bits than any of them needs. Only run where results may not fit. */
+ * element after the other, in more bits than any of them needs. Only run where results may not fit.
+ */
 #ifndef JOIST_CORE_CPU_EXACT_H
 #define JOIST_CORE_CPU_EXACT_H
 
@@ -11,9 +12,5 @@
 joist_status joist_exact_check(const struct joist_program *program, uint32_t number,
                                void *const *arrays, const struct joist_run *run,
                                struct joist_error *error) JOIST_MUST_CHECK;
-
-/* Whether sums or products of `n` integers, of whose magnitudes `bits` has all bits, may exceed the
- * range of a dtype, also on the way. */
-bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
 #include "core/base/tally.h"
+#include "core/cpu/exact.h"
 #include "core/cpu/watch.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
@@ -86,14 +87,19 @@ static joist_status run_on(const struct joist_program *program,
     status = convert(operands->value[k], wanted, &operands->in[k], &operands->made[k], run, error);
   }
   void *out[JOIST_RESULTS_MAX];
+  bool fits = false;
   for (uint32_t k = 0; k < instruction->result_count; k++) out[k] = arrays[instruction->result + k];
   const struct joist_call call = {.instruction = instruction,
                                   .operand = operands->value,
                                   .result = &program->values[instruction->result],
                                   .in = operands->in,
                                   .out = out,
-                                  .run = run};
+                                  .run = run,
+                                  .fits = instruction->watch != 0 ? &fits : NULL};
   if (status == JOIST_OK) status = joist_operation(instruction->op)->run(&call, error);
+  if (status == JOIST_OK && instruction->watch != 0 && !fits)
+    status = joist_exact_check(program, (uint32_t)(instruction - program->instructions), arrays,
+                               run, error);
   for (uint32_t k = 0; k < instruction->operand_count; k++) joist_scratch_free(operands->made[k]);
   return status;
 }

@@ -106,7 +106,8 @@ joist_status joist_prepared_make(const struct joist_plan *plan, const struct joi
     return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = group->arena_bytes);
   }
   joist_bind_group(plan, group);
-  *prepared = (struct joist_prepared){.plan = plan, .group = group, .arena = arena, .tally = run->tally};
+  *prepared =
+      (struct joist_prepared){.plan = plan, .group = group, .arena = arena, .tally = run->tally};
   look_up(prepared, arrays, fixed);
   *made = prepared;
   return JOIST_OK;

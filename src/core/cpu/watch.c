@@ -10,12 +10,6 @@
 
 enum { PIECE = 1024 }; /* elements that are looked through, then computed */
 
-void joist_bind_watch(const struct joist_instruction *i, struct joist_step *step) {
-  step->looks[0] = (joist_bound *)joist_may_wrap_find(i->op, i->signature.compute);
-  step->looks[1] = (joist_bound *)joist_wraps_find(i->op, i->signature.compute);
-  step->fused = joist_may_wrap_is_fused(i->op, i->signature.compute);
-}
-
 static joist_may_wrap *may_wrap_of(const struct joist_step *step) {
   return (joist_may_wrap *)step->looks[0];
 }
@@ -93,17 +87,20 @@ static void report(const struct looking *at, size_t n, const uint8_t *wrapped,
                     at->first + first);
 }
 
+/* The second operand of a piece, which may be one number. */
+static const void *second_of(const struct joist_step *step, size_t n, const void *const *in,
+                             char *repeated) {
+  const size_t size = step->in[1].size;
+  for (size_t k = 0; step->by_number && k < n; k++) memcpy(repeated + k * size, in[1], size);
+  return step->by_number ? repeated : in[1];
+}
+
 /* A piece of an operation, some results of which may not fit. */
 static size_t run_wrapping(const struct looking *at, size_t n, const void *const *in, void *out) {
   const struct joist_step *const step = at->step;
   uint8_t wrapped[PIECE] = {0};
-  const void *operands[JOIST_REFS_MAX] = {in[0], in[1], in[2]};
   char repeated[PIECE * 8];
-  if (step->by_number) {
-    const size_t size = step->in[1].size;
-    for (size_t k = 0; k < n; k++) memcpy(repeated + k * size, in[1], size);
-    operands[1] = repeated;
-  }
+  const void *const operands[] = {in[0], second_of(step, n, in, repeated)};
   if (wraps_of(step) != NULL) wraps_of(step)(n, operands, wrapped);
   const size_t done = joist_bound_kernel(step)(n, in, out);
   if (step->bounds != JOIST_DTYPE_NONE) mark_beyond(done, step->bounds, out, wrapped);
@@ -128,15 +125,17 @@ static bool power_may_wrap(const struct joist_step *step, size_t n, const void *
 static bool may_wrap_apart(const struct looking *at, size_t n, const void *const *in) {
   const struct joist_step *const step = at->step;
   if (may_wrap_of(step) == NULL) return false;
-  bool known = false;
   if (at->program->instructions[step->instruction].op == JOIST_OP_POW) {
-    const bool may = power_may_wrap(step, n, in, &known);
-    if (known) return may;
+    bool known = false;
+    if (!power_may_wrap(step, n, in, &known) && known) return false;
+  } else if (step->by_number) {
+    int64_t divisor = 0;
+    joist_convert_find(step->in[1].dtype, JOIST_I64)(1, in[1], &divisor);
+    if (divisor != -1) return false;
   }
-  if (!step->by_number) return may_wrap_of(step)(n, in, NULL);
-  int64_t divisor = 0;
-  joist_convert_find(step->in[1].dtype, JOIST_I64)(1, in[1], &divisor);
-  return divisor == -1;
+  char repeated[PIECE * 8];
+  const void *const operands[] = {in[0], second_of(step, n, in, repeated)};
+  return may_wrap_of(step)(n, operands, NULL);
 }
 
 static size_t run_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
@@ -220,8 +219,8 @@ size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dty
   return count;
 }
 
-/* Whether any of n integers has more digits than floats of dtype `to`; true for other dtypes, unless
- * they are the same again when they are converted back. */
+/* Whether any of n integers has more digits than floats of dtype `to`; true for other dtypes,
+ * unless they are the same again when they are converted back. */
 static bool may_change(size_t n, joist_dtype from, joist_dtype to, const void *in,
                        const void *out) {
   joist_magnitudes *const magnitudes = joist_magnitudes_find(from);

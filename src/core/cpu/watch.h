@@ -1,14 +1,11 @@
 /* Steps that look for values that do not fit: before results are written, operands are looked
- * through by quick code, a piece at a time, which then is in the cache. Only where something may not
- * fit, the elements are looked at one by one, counted, and reported to the tally of the run. */
+ * through by quick code, a piece at a time, which then is in the cache. Only where something may
+ * not fit, the elements are looked at one by one, counted, and reported to the tally of the run. */
 #ifndef JOIST_CORE_CPU_WATCH_H
 #define JOIST_CORE_CPU_WATCH_H
 
 #include "core/base/tally.h"
 #include "core/plan/groups.h"
-
-/* Binds what the step of an integer operation looks through its operands with. */
-void joist_bind_watch(const struct joist_instruction *i, struct joist_step *step);
 
 /* Whether the step is one of joist_watch_run(). */
 static inline bool joist_step_is_watched(const struct joist_step *step) {

@@ -11,8 +11,8 @@
  * Returns n, or the index of the first element for which the operation fails. */
 typedef size_t joist_kernel(size_t n, const void *const *in, void *out);
 
-/* Whether the result of any of n elements may not fit; false only if all fit. One that is fused writes
- * the results as well, to memory that overlaps no operand; others leave `out` alone. */
+/* Whether the result of any of n elements may not fit; false only if all fit. One that is fused
+ * writes the results as well, to memory that overlaps no operand; others leave `out` alone. */
 typedef bool joist_may_wrap(size_t n, const void *const *in, void *out);
 
 /* Which results do not fit, and how. */

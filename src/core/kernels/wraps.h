@@ -52,15 +52,15 @@ JOIST_DEVICE static inline int64_t product_may_wrap_i64(int64_t a, int64_t b) {
 JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) {
   return (a | b) >> 32;
 }
-#define JOIST_PRODUCT_MAY_WRAP(BITS, WIDE)                                                      \
-  JOIST_DEVICE static inline int##BITS##_t product_may_wrap_i##BITS(int##BITS##_t a,            \
-                                                                    int##BITS##_t b) {          \
-    const int##WIDE##_t product = (int##WIDE##_t)((int##WIDE##_t)a * b);                        \
-    return (int##BITS##_t)((uint##WIDE##_t)(product ^ (product >> (WIDE - 1))) >> (BITS - 1));  \
-  }                                                                                             \
-  JOIST_DEVICE static inline uint##BITS##_t product_may_wrap_ui##BITS(uint##BITS##_t a,         \
-                                                                      uint##BITS##_t b) {       \
-    return (uint##BITS##_t)((uint##WIDE##_t)((uint##WIDE##_t)a * b) >> BITS);                   \
+#define JOIST_PRODUCT_MAY_WRAP(BITS, WIDE)                                                     \
+  JOIST_DEVICE static inline int##BITS##_t product_may_wrap_i##BITS(int##BITS##_t a,           \
+                                                                    int##BITS##_t b) {         \
+    const int##WIDE##_t product = (int##WIDE##_t)((int##WIDE##_t)a * b);                       \
+    return (int##BITS##_t)((uint##WIDE##_t)(product ^ (product >> (WIDE - 1))) >> (BITS - 1)); \
+  }                                                                                            \
+  JOIST_DEVICE static inline uint##BITS##_t product_may_wrap_ui##BITS(uint##BITS##_t a,        \
+                                                                      uint##BITS##_t b) {      \
+    return (uint##BITS##_t)((uint##WIDE##_t)((uint##WIDE##_t)a * b) >> BITS);                  \
   }
 JOIST_PRODUCT_MAY_WRAP(8, 16)
 JOIST_PRODUCT_MAY_WRAP(16, 32)
@@ -89,9 +89,9 @@ JOIST_DEVICE static inline int power_wraps_int(int64_t a, int64_t b, int digits)
 JOIST_DEVICE static inline int power_wraps_uint(uint64_t a, uint64_t b, int digits) {
   return power_exceeds(a, b, ~(uint64_t)0 >> (64 - digits));
 }
-#define JOIST_POWERS(NAME, TYPE, KIND, WIDE, DIGITS)                                      \
-  JOIST_DEVICE static inline int power_wraps_##NAME(TYPE a, TYPE b) {                     \
-    return power_wraps_##KIND((WIDE)a, (WIDE)b, DIGITS);                                  \
+#define JOIST_POWERS(NAME, TYPE, KIND, WIDE, DIGITS)                  \
+  JOIST_DEVICE static inline int power_wraps_##NAME(TYPE a, TYPE b) { \
+    return power_wraps_##KIND((WIDE)a, (WIDE)b, DIGITS);              \
   }
 JOIST_POWERS(i8, int8_t, int, int64_t, 7)
 JOIST_POWERS(i16, int16_t, int, int64_t, 15)
@@ -107,39 +107,221 @@ JOIST_POWERS(ui64, uint64_t, uint, uint64_t, 64)
 /* a^b for |a| beyond limit[digits of the dtype][b] is more than the greatest value. */
 enum { POWER_EXPONENTS = 65 };
 static const uint64_t power_limit_7[POWER_EXPONENTS] = {
-    127, 127, 11, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1};
+    127, 127, 11, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const uint64_t power_limit_8[POWER_EXPONENTS] = {
-    255, 255, 15, 6, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1};
+    255, 255, 15, 6, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const uint64_t power_limit_15[POWER_EXPONENTS] = {
-    32767, 32767, 181, 31, 13, 7, 5, 4, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1};
+    32767, 32767, 181, 31, 13, 7, 5, 4, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const uint64_t power_limit_16[POWER_EXPONENTS] = {
-    65535, 65535, 255, 40, 15, 9, 6, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1};
+    65535, 65535, 255, 40, 15, 9, 6, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const uint64_t power_limit_31[POWER_EXPONENTS] = {
-    2147483647, 2147483647, 46340, 1290, 215, 73, 35, 21, 14, 10, 8, 7, 5, 5, 4, 4, 3, 3, 3, 3, 2,
-    2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-static const uint64_t power_limit_32[POWER_EXPONENTS] = {
-    UINT64_C(4294967295), UINT64_C(4294967295), 65535, 1625, 255, 84, 40, 23, 15, 11, 9, 7, 6, 5,
-    4, 4, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-static const uint64_t power_limit_63[POWER_EXPONENTS] = {
-    UINT64_C(9223372036854775807), UINT64_C(9223372036854775807), UINT64_C(3037000499), 2097151,
-    55108, 6208, 1448, 511, 234, 127, 78, 52, 38, 28, 22, 18, 15, 13, 11, 9, 8, 7, 7, 6, 6, 5, 5,
-    5, 4, 4, 4, 4, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
-    2, 2, 2, 2, 1, 1};
-static const uint64_t power_limit_64[POWER_EXPONENTS] = {
-    UINT64_C(18446744073709551615), UINT64_C(18446744073709551615), UINT64_C(4294967295), 2642245,
-    65535, 7131, 1625, 565, 255, 138, 84, 56, 40, 30, 23, 19, 15, 13, 11, 10, 9, 8, 7, 6, 6, 5, 5,
-    5, 4, 4, 4, 4, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
-    2, 2, 2, 2, 2, 1};
+    2147483647, 2147483647, 46340, 1290, 215, 73, 35, 21, 14, 10, 8, 7, 5, 5, 4, 4, 3,
+    3,          3,          3,     2,    2,   2,  2,  2,  2,  2,  2, 2, 2, 2, 1, 1, 1,
+    1,          1,          1,     1,    1,   1,  1,  1,  1,  1,  1, 1, 1, 1, 1, 1, 1,
+    1,          1,          1,     1,    1,   1,  1,  1,  1,  1,  1, 1, 1, 1};
+static const uint64_t power_limit_32[POWER_EXPONENTS] = {UINT64_C(4294967295),
+                                                         UINT64_C(4294967295),
+                                                         65535,
+                                                         1625,
+                                                         255,
+                                                         84,
+                                                         40,
+                                                         23,
+                                                         15,
+                                                         11,
+                                                         9,
+                                                         7,
+                                                         6,
+                                                         5,
+                                                         4,
+                                                         4,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1};
+static const uint64_t power_limit_63[POWER_EXPONENTS] = {UINT64_C(9223372036854775807),
+                                                         UINT64_C(9223372036854775807),
+                                                         UINT64_C(3037000499),
+                                                         2097151,
+                                                         55108,
+                                                         6208,
+                                                         1448,
+                                                         511,
+                                                         234,
+                                                         127,
+                                                         78,
+                                                         52,
+                                                         38,
+                                                         28,
+                                                         22,
+                                                         18,
+                                                         15,
+                                                         13,
+                                                         11,
+                                                         9,
+                                                         8,
+                                                         7,
+                                                         7,
+                                                         6,
+                                                         6,
+                                                         5,
+                                                         5,
+                                                         5,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         1,
+                                                         1};
+static const uint64_t power_limit_64[POWER_EXPONENTS] = {UINT64_C(18446744073709551615),
+                                                         UINT64_C(18446744073709551615),
+                                                         UINT64_C(4294967295),
+                                                         2642245,
+                                                         65535,
+                                                         7131,
+                                                         1625,
+                                                         565,
+                                                         255,
+                                                         138,
+                                                         84,
+                                                         56,
+                                                         40,
+                                                         30,
+                                                         23,
+                                                         19,
+                                                         15,
+                                                         13,
+                                                         11,
+                                                         10,
+                                                         9,
+                                                         8,
+                                                         7,
+                                                         6,
+                                                         6,
+                                                         5,
+                                                         5,
+                                                         5,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         1};
 static inline int power_beyond(const uint64_t *limit, uint64_t a, uint64_t b) {
   return a > limit[b < POWER_EXPONENTS ? b : POWER_EXPONENTS - 1];
 }

@@ -46,7 +46,8 @@ struct joist_step {
   bool saturates;      /* OPERATION: such results become the bounds of the dtype */
   bool masked_result;  /* its last operand is the mask of the result, whose elements do not count */
   bool signs_differ;   /* FOLD: of integers with a sign to ones without */
-  joist_dtype bounds;  /* OPERATION: of the result, if it has fewer bits than it is computed in; FOLD */
+  joist_dtype
+      bounds;  /* OPERATION: of the result, if it has fewer bits than it is computed in; FOLD */
   bool leaves; /* what it writes is not read again by its group, and costs little */
   /* Set by a device's bind pass; all 0 in a new plan. */
   joist_bound *bound[4], *looks[2];

@@ -11,7 +11,8 @@
 struct builder {
   struct joist_program *program;
   const struct joist_missing *m;
-  joist_value_id result_mask; /* of the operation's result, where it is known before the operation */
+  joist_value_id
+      result_mask; /* of the operation's result, where it is known before the operation */
   joist_status status;
   struct joist_error *error;
 };
@@ -691,8 +692,7 @@ static joist_value_id lines_missing(struct builder *b, size_t k) {
 
 static void add_product(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const joist_value_id rows = lines_missing(b, 0);
-  b->result_mask = *mask =
-      broadcast(b, either(b, rows, lines_missing(b, 1)), result_shape(b));
+  b->result_mask = *mask = broadcast(b, either(b, rows, lines_missing(b, 1)), result_shape(b));
   *result = main_operation(b, b->m->operands);
 }
 

@@ -320,7 +320,7 @@ static bool can_replace(const struct joist_program *program, uint32_t earlier) {
     fits = from->type.dtype == to->type.dtype && from->type.ambiguous == to->type.ambiguous &&
            joist_shape_equal(&from->shape, &to->shape);
   }
-  for (uint32_t a = 0; a < joist_reads(new) &&fits; a++) {
+  for (uint32_t a = 0; a < joist_reads(new) && fits; a++) {
     const struct joist_value *const operand = &program->values[joist_read_at(new, a)];
     fits = operand->input != JOIST_NO_INPUT || operand->instruction < earlier;
   }
@@ -331,7 +331,8 @@ static bool can_replace(const struct joist_program *program, uint32_t earlier) {
 static bool redirect(struct joist_program *program, struct joist_instruction *i,
                      joist_value_id from, uint32_t count, joist_value_id to) {
   joist_value_id *operands = NULL;
-  if (i->missing > 0 && i->missing - 1 - from < count) i->missing = to + (i->missing - 1 - from) + 1;
+  if (i->missing > 0 && i->missing - 1 - from < count)
+    i->missing = to + (i->missing - 1 - from) + 1;
   for (uint32_t a = 0; a < i->operand_count; a++) {
     const uint32_t at = i->operand[a] - from;
     if (at >= count) continue;

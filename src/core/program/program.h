@@ -42,12 +42,12 @@ struct joist_instruction {
   joist_value_id result; /* the first; the others follow it */
   const struct joist_attributes *attributes;
   struct joist_signature signature;
-  uint32_t dims;   /* reductions: bit d is set when dim d is reduced */
-  uint32_t source; /* where it was written, as numbered by the caller; or JOIST_NO_SOURCE */
-  uint32_t held;   /* 1 + the value that it does not run before, 0 for none */
+  uint32_t dims;    /* reductions: bit d is set when dim d is reduced */
+  uint32_t source;  /* where it was written, as numbered by the caller; or JOIST_NO_SOURCE */
+  uint32_t held;    /* 1 + the value that it does not run before, 0 for none */
   uint32_t missing; /* 1 + the value that is the mask of its result, 0 for none; where watched */
-  uint8_t watch;   /* joist_watch, or'ed: what is done where values do not fit */
-  bool again;      /* derivatives compute it again rather than keep its results */
+  uint8_t watch;    /* joist_watch, or'ed: what is done where values do not fit */
+  bool again;       /* derivatives compute it again rather than keep its results */
   /* Bodies: programs of their own that belong to the instruction. */
   struct joist_program *const *regions;
   uint32_t region_count;

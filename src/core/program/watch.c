@@ -55,7 +55,8 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
       const size_t inner = shape->rank < 2 ? n : shape->extent[transposed ? 0 : 1];
       const joist_dtype other = arguments[count - 1].operand.type.dtype;
       return sum_exceeds(from, digits + joist_dtype_digits(other), inner, made) ||
-             (joist_dtype_kind(other) == JOIST_KIND_INT && joist_dtype_kind(made) != JOIST_KIND_INT);
+             (joist_dtype_kind(other) == JOIST_KIND_INT &&
+              joist_dtype_kind(made) != JOIST_KIND_INT);
     }
     case JOIST_OVERFLOW_SCATTER:
       return true;
@@ -97,4 +98,12 @@ uint8_t joist_program_watch(const struct joist_program *program) {
     for (uint32_t r = 0; r < i->region_count; r++) watch |= joist_program_watch(i->regions[r]);
   }
   return watch;
+}
+
+bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype) {
+  int digits = 0;
+  while (digits < 64 && bits >> digits != 0) digits++;
+  int more = 0;
+  while (more < 63 && (size_t)1 << more < n) more++;
+  return digits + more > joist_dtype_digits(dtype);
 }

@@ -10,6 +10,10 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
                        const struct joist_inference *inference,
                        const struct joist_attributes *attributes, uint8_t wanted);
 
+/* Whether sums of `n` integers, of whose magnitudes `bits` has all bits, may exceed the
+ * range of a dtype, also on the way. */
+bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype);
+
 /* The kinds that any instruction of the program or its bodies is watched for. */
 uint8_t joist_program_watch(const struct joist_program *program);
 

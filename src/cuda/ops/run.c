@@ -271,9 +271,9 @@ static joist_status run_array(const struct running *r, struct joist_error *error
 
 /* The flag that kernels set where a value that is watched does not fit. */
 static joist_status clear_wrapped(const struct running *r, struct joist_error *error) {
-  return joist_cuda_check(cudaMemsetAsync(r->state->failure + 1, 0, sizeof *r->state->failure,
-                                          r->state->stream),
-                          "starting a kernel", error);
+  return joist_cuda_check(
+      cudaMemsetAsync(r->state->failure + 1, 0, sizeof *r->state->failure, r->state->stream),
+      "starting a kernel", error);
 }
 
 static joist_status read_wrapped(const struct running *r, struct joist_error *error) {
