@@ -209,6 +209,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   append_byte(signature, policy.warned);
   append_byte(signature, policy.refused);
   append_byte(signature, policy.saturated);
+  append_byte(signature, policy.named);
   SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
     append_name(signature, names, k);

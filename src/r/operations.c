@@ -320,8 +320,8 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
         rules, values, n, JOIST_R_ABSTRACT,
         "an nv_aval() does not have; use a tensor with data, or the rules 'numpy' or 'cupy'");
   if (joist_r_session()->strict && !traced) joist_r_judge(op, values, n, &inference.signature);
-  inference.watch = joist_watch_of(op, arguments, n, &inference, attributes,
-                                   joist_r_watched(joist_r_policy(R_NilValue)));
+  inference.watch =
+      joist_watch_of(op, arguments, n, &inference, attributes, joist_r_watched(rules));
   if (traced) {
     SEXP result = PROTECT(joist_r_trace_apply(rules, op, values, n, attributes));
     joist_r_record(rules, op, values, n, attributes, &inference, result);

@@ -63,7 +63,8 @@ static struct joist_r_policy read_policy(SEXP policy) {
   const int kept = JOIST_CHANGES_OF_VALUES & ~INTEGER(levels)[KINDS_NAMED];
   return (struct joist_r_policy){(uint8_t)(INTEGER(levels)[WARNED] | (now.warned & kept)),
                                  (uint8_t)(INTEGER(levels)[REFUSED] | (now.refused & kept)),
-                                 (uint8_t)(INTEGER(levels)[SATURATED] | (now.saturated & kept))};
+                                 (uint8_t)(INTEGER(levels)[SATURATED] | (now.saturated & kept)),
+                                 (uint8_t)(INTEGER(levels)[KINDS_NAMED] | (now.named & kept))};
 }
 
 struct joist_r_policy joist_r_policy(SEXP policy) {
@@ -89,10 +90,13 @@ SEXP joist_r_policy_places(SEXP policy) {
   return policy == R_NilValue ? R_NilValue : VECTOR_ELT(policy, PLACES_OF);
 }
 
-uint8_t joist_r_watched(struct joist_r_policy policy) {
+uint8_t joist_r_watched(const struct joist_rules *rules) {
+  const struct joist_r_policy policy = joist_r_session()->asked;
   const uint8_t told = policy.warned | policy.refused;
+  const bool by_rules =
+      rules->beyond == JOIST_BEYOND_SATURATE && !(policy.named & JOIST_CHANGE_OVERFLOW);
   uint8_t watch = 0;
-  if (policy.saturated & JOIST_CHANGE_OVERFLOW)
+  if (by_rules || (policy.saturated & JOIST_CHANGE_OVERFLOW))
     watch |= JOIST_WATCH_SATURATE;
   else if (told & JOIST_CHANGE_OVERFLOW)
     watch |= JOIST_WATCH_OVERFLOW;

@@ -16,6 +16,7 @@
 struct joist_r_policy {
   uint8_t warned, refused;
   uint8_t saturated; /* JOIST_CHANGE_OVERFLOW, or 0 */
+  uint8_t named;     /* kinds that a user has spoken of */
 };
 
 struct joist_r_session {

@@ -626,8 +626,8 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   if (joist_r_session()->strict) joist_r_judge(op, values, n, &inference.signature);
   if (computes_in_double(pointer, op, values, n, &inference))
     return apply_to_numbers(pointer, op, values, n, &inference);
-  inference.watch = joist_watch_of(op, arguments, n, &inference, attributes,
-                                   joist_r_watched(joist_r_policy(R_NilValue)));
+  inference.watch =
+      joist_watch_of(op, arguments, n, &inference, attributes, joist_r_watched(rules));
   for (size_t k = 0; k < n; k++) {
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
     operands[k] = operand_number(pointer, &values[k], wanted);

@@ -27,11 +27,11 @@ test_that("every operation on integers has a decision", {
 test_that("a result that wraps is warned about once per call site, with count and position", {
   x <- nv_tensor(c(5L, .Machine$integer.max, 1L, .Machine$integer.max), "i32")
   once <- function() x + 1L
-  expect_warning(wrapped <- once(), "2 results of i32, the first at position 2",
+  expect_warning(by_default(wrapped <- once()), "2 results of i32, the first at position 2",
     class = "joist_overflow_warning"
   )
   expect_identical(as_array(wrapped, as = "double"), c(6, -2^31, 2, -2^31))
-  expect_no_warning(once())
+  expect_no_warning(by_default(once()))
   w <- found(x + 1L)[[1L]]
   expect_equal(w[c("kind", "op", "dtype", "count", "position")],
     list(kind = "overflow", op = "add", dtype = "i32", count = 2, position = 2)

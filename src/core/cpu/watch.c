@@ -98,13 +98,14 @@ static const void *second_of(const struct joist_step *step, size_t n, const void
 /* A piece of an operation, some results of which may not fit. */
 static size_t run_wrapping(const struct looking *at, size_t n, const void *const *in, void *out) {
   const struct joist_step *const step = at->step;
-  uint8_t wrapped[PIECE] = {0};
+  uint8_t wrapped[PIECE] = {0}, mask[PIECE]; /* the result may be where its mask is */
   char repeated[PIECE * 8];
   const void *const operands[] = {in[0], second_of(step, n, in, repeated)};
+  if (step->masked_result) memcpy(mask, in[joist_step_operands(step)], n);
   if (wraps_of(step) != NULL) wraps_of(step)(n, operands, wrapped);
   const size_t done = joist_bound_kernel(step)(n, in, out);
   if (step->bounds != JOIST_DTYPE_NONE) mark_beyond(done, step->bounds, out, wrapped);
-  report(at, done, wrapped, step->masked_result ? in[joist_step_operands(step)] : NULL);
+  report(at, done, wrapped, step->masked_result ? mask : NULL);
   if (step->saturates)
     saturate(done, step->bounds != JOIST_DTYPE_NONE ? step->bounds : step->out.dtype, wrapped, out);
   return done;

@@ -94,6 +94,8 @@ static bool can_overwrite(const struct storage *storage, const struct joist_grou
     for (uint32_t k = 0; k < step->operand_count; k++) {
       if (!step->in[k].array || plan->root[step->in[k].index] != operand) continue;
       if (step->kind == JOIST_STEP_GATHER || step->kind == JOIST_STEP_SPLAT) return false;
+      /* A sum that may not fit is found once more, exactly. */
+      if (step->kind == JOIST_STEP_FOLD && step->counts_wrapped) return false;
       last_read = s;
     }
     if (step->kind == JOIST_STEP_OPERATION)
