@@ -111,6 +111,24 @@ static size_t run_wrapping(const struct looking *at, size_t n, const void *const
   return done;
 }
 
+/* The value of an integer as a sign and a magnitude. */
+static uint64_t magnitude(joist_dtype dtype, const char *x, bool *negative) {
+  int64_t value = 0;
+  joist_convert_find(dtype, JOIST_I64)(1, x, &value);
+  *negative = is_signed(dtype) && value < 0;
+  return *negative ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+static uint64_t greatest_magnitude(joist_dtype dtype, size_t n, const void *x) {
+  char found[8];
+  bool negative;
+  joist_fold_find(JOIST_OP_MAX, dtype, dtype)(1, n, x, found);
+  const uint64_t most = magnitude(dtype, found, &negative);
+  joist_fold_find(JOIST_OP_MIN, dtype, dtype)(1, n, x, found);
+  const uint64_t least = magnitude(dtype, found, &negative);
+  return most > least ? most : least;
+}
+
 /* Whether powers by one exponent may wrap; `known` becomes false if there are several. */
 static bool power_may_wrap(const struct joist_step *step, size_t n, const void *const *in,
                            bool *known) {
@@ -119,7 +137,9 @@ static bool power_may_wrap(const struct joist_step *step, size_t n, const void *
   uint64_t exponent = 0;
   joist_convert_find(dtype, JOIST_UI64)(1, in[1], &exponent);
   *known = step->by_number || memcmp(in[1], (const char *)in[1] + size, (n - 1) * size) == 0;
-  return *known && joist_magnitudes_find(dtype)(n, in[0]) > joist_power_limit(dtype, exponent);
+  const uint64_t limit = joist_power_limit(dtype, exponent);
+  return *known && joist_magnitudes_find(dtype)(n, in[0]) > limit &&
+         greatest_magnitude(dtype, n, in[0]) > limit;
 }
 
 /* Looks through the operands of an operation that is not fused. */
@@ -162,14 +182,6 @@ static bool run_at_once(const struct joist_step *step, size_t n, const void *con
 
 /* ---- conversions ---- */
 
-/* The value of an integer as a sign and a magnitude. */
-static uint64_t magnitude(joist_dtype dtype, const char *x, bool *negative) {
-  int64_t value = 0;
-  joist_convert_find(dtype, JOIST_I64)(1, x, &value);
-  *negative = is_signed(dtype) && value < 0;
-  return *negative ? 0 - (uint64_t)value : (uint64_t)value;
-}
-
 static bool changes(joist_dtype from, joist_dtype to, const char *x) {
   const joist_kind kind = joist_dtype_kind(from), target = joist_dtype_kind(to);
   const bool whole = kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
@@ -196,11 +208,9 @@ static bool changes(joist_dtype from, joist_dtype to, const char *x) {
   joist_convert_find(to, from)(1, taken, back);
   if (memcmp(x, back, size) == 0) return false;
   /* NaN and zeros of either sign */
-  joist_dtype real = joist_dtype_real(joist_dtype_compute(from));
   const size_t parts = kind == JOIST_KIND_COMPLEX ? 2 : 1;
   double own[2], other[2];
-  joist_dtype pair = parts == 2 ? JOIST_C128 : JOIST_F64;
-  (void)real;
+  const joist_dtype pair = parts == 2 ? JOIST_C128 : JOIST_F64;
   joist_convert_find(from, pair)(1, x, own);
   joist_convert_find(from, pair)(1, back, other);
   for (size_t p = 0; p < parts; p++)
