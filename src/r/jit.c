@@ -268,6 +268,17 @@ static const void *constant_on(const struct joist_device *device, SEXP compiled,
   return joist_r_remote_memory(there);
 }
 
+/* Whether an R number is beyond the range of f32, to which results of R numbers may be rounded. */
+static bool is_beyond_default(const struct joist_r_value *value) {
+  const double most = joist_dtype_max_float(JOIST_F32);
+  const double *const numbers = value->data;
+  bool beyond = false;
+  if (value->host != JOIST_HOST_DOUBLE) return false;
+  for (size_t k = 0; k < value->count; k++)
+    beyond |= fabs(numbers[k]) > most && numbers[k] - numbers[k] == 0;
+  return beyond;
+}
+
 /* Elements for every input of the program, on the device that it runs on; what had to be
  * copied there goes into `owned`, a list; `here` is that of struct joist_run. False when a bare R
  * value does not fit the dtype that the trace read it in: the R function itself then says so, or,
@@ -303,6 +314,8 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     }
     struct joist_r_value value;
     joist_r_read_missing(rules, signature->leaves[source.index].object, &value);
+    if (trace->exact_capacity > 0 && source.dtype == JOIST_F64 && is_beyond_default(&value))
+      return false;
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
     const joist_status status = joist_r_import(&value, source.dtype, read, &error);

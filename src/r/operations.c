@@ -375,6 +375,7 @@ static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool as_operator)
   for (size_t k = 0; k < n; k++) {
     joist_r_read_missing(rules, operands[k], &values[k]);
     values[k].dying = as_operator && !joist_r_recording() && !MAYBE_SHARED(operands[k]);
+    values[k].by_generic = as_operator;
   }
   if (as_operator && n == 2) {
     repeat_as_r(&values[0], &values[1]);

@@ -521,9 +521,10 @@ static bool is_own(SEXP pointer, const struct joist_r_value *value) {
   return value->form == JOIST_R_TRACED && value->payload == pointer;
 }
 
-/* Whether R has the value as a double, or would have computed it as one. */
+/* Whether R has the value as a double, or would have computed it as one: joist's own functions make
+ * tensors of R numbers. */
 static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
-  if (joist_r_has_missing(value)) return false;
+  if (joist_r_has_missing(value) || !value->by_generic) return false;
   const joist_kind kind = joist_dtype_kind(value->argument.operand.type.dtype);
   const bool real = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_INT;
   if (value->form == JOIST_R_LITERAL || (is_own(pointer, value) && value->leaf))

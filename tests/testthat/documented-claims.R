@@ -602,6 +602,15 @@ raised_errors <- alist(
     joist_value_error = trace_dtypes("no function", v)
   ),
   with_promotion = list(
+    joist_overflow_error = with_promotion(
+      NULL, nv_scalar(127L, "i8") + 1L,
+      on = c(overflow = "error")
+    ),
+    joist_loss_error = with_promotion(NULL, nv_tensor(123456789), on = c(loss = "error")),
+    joist_changed_values_error = with_promotion(
+      NULL, -nv_scalar(1L, "ui8"),
+      on = c(overflow = "error")
+    ),
     joist_promotion_error = with_promotion("none", 1),
     joist_promotion_error = local_promotion("none"),
     joist_value_error = with_promotion(NULL, 1, on = c(wide = "error")),

@@ -9,6 +9,7 @@
 #include "core/base/tally.h"
 #include "core/cpu/exact.h"
 #include "core/cpu/watch.h"
+#include "core/program/watch.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
 #include "core/types/loss.h"
@@ -61,7 +62,7 @@ static void count_lost(const struct joist_program *program, const struct joist_i
                        uint32_t k, const void *in, joist_dtype wanted,
                        const struct joist_run *run) {
   const struct joist_value *const value = &program->values[i->operand[k]];
-  if (run->tally == NULL || !(i->watch & JOIST_WATCH_LOSS) ||
+  if (run->tally == NULL || !(i->watch & JOIST_WATCH_LOSS) || joist_is_guessed_float(value->type) ||
       joist_conversion_loss(value->type.dtype, wanted).losses == JOIST_LOSS_NONE)
     return;
   size_t first = 0;

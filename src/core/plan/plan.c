@@ -8,6 +8,7 @@
 #include "core/plan/storage.h"
 #include "core/plan/view.h"
 #include "core/program/regions.h"
+#include "core/program/watch.h"
 #include "core/types/error.h"
 #include "core/types/loss.h"
 
@@ -237,7 +238,8 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
     struct joist_step *const step =
         add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
     step->through = wanted;
-    step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && may_lose(own, wanted);
+    step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && !joist_is_guessed_float(v->type) &&
+                        may_lose(own, wanted);
     if (step->counts_lost) set_watch(step, watch);
   } else {
     form = find_form(planner, value, own, own);
@@ -258,7 +260,8 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
       }
       add_form(planner, value, own, own, ref);
     }
-    if (own != wanted) ref = converted(planner, ref, wanted, watch);
+    const bool guess = joist_is_guessed_float(v->type);
+    if (own != wanted) ref = converted(planner, ref, wanted, guess ? &unwatched : watch);
     if (wanted != compute) ref = converted(planner, ref, compute, &unwatched);
   }
   if (find_form(planner, value, wanted, compute) == NULL)

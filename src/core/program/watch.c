@@ -67,7 +67,7 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
 static bool can_lose(joist_op op, const struct joist_argument *arguments, size_t count,
                      const struct joist_signature *signature) {
   for (size_t k = 0; k < count; k++)
-    if (!arguments[k].operand.literal &&
+    if (!arguments[k].operand.literal && !joist_is_guessed_float(arguments[k].operand.type) &&
         arguments[k].operand.type.dtype != joist_signature_operand(signature, k) &&
         (joist_operand_changes(op, &arguments[k].operand, k, count, signature) &
          JOIST_CHANGE_LOSSY))

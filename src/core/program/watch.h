@@ -5,6 +5,13 @@
 
 #include "core/program/program.h"
 
+/* Whether the type is a guess of an R number, whose fractions are rounded in whatever dtype it
+ * gets. */
+static inline bool joist_is_guessed_float(struct joist_type type) {
+  const joist_kind kind = joist_dtype_kind(type.dtype);
+  return type.ambiguous && (kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX);
+}
+
 /* Those of the kinds in `wanted`, joist_watch or'ed, that the inferred operation can show. */
 uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size_t count,
                        const struct joist_inference *inference,
