@@ -39,7 +39,7 @@ nv_round <- function(x, digits = 0) {
   if (digits == 0) {
     nv_round(x)
   } else if (is_float_dtype(type)) {
-    like(fused("round", round_float, x, digits), type)
+    like(with_promotion("anvil", fused("round", round_float, x, digits)), type)
   } else if (digits > 0) {
     x
   } else {
@@ -57,7 +57,7 @@ nv_signif <- function(x, digits = 6) {
     if (digits > 22) {
       return(as_operand(x))
     }
-    like(fused("signif", signif_float, x, digits), type)
+    like(with_promotion("anvil", fused("signif", signif_float, x, digits)), type)
   } else {
     x <- as_operand(x) # of the default dtype
     with_promotion("anvil", fused("signif_integer", signif_integer, x, digits))
@@ -78,7 +78,7 @@ whole_digits <- function(digits) {
   floor(digits + 0.5)
 }
 
-# ---- floats, as doubles ----
+# ---- floats, as doubles, which some promotion rules compute in f32 ----
 
 round_float <- function(x, digits) {
   wide <- in_double(x)
