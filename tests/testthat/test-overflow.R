@@ -141,6 +141,10 @@ test_that("sums, products, matrix products and scatters that do not fit are coun
   w <- found(huge %*% nv_convert(m, "i64"))
   exact <- (matrix(c(100, 1, 1, 1), 2) * 4e16) %*% matrix(c(100, 1, 1, 1), 2)
   expect_equal(counts(w), sum(abs(exact) >= 2^63))
+  most <- nv_tensor(matrix(rep("18446744073709551615", 2), 1), "ui64")
+  ones <- nv_tensor(matrix(c("1", "1", "1", "0"), 2), "ui64")
+  w <- found(ones %*% t(most)) # sums of two, and of one
+  expect_equal(c(counts(w), positions(w)), c(1, 1))
   at <- nv_tensor(c(1, 1, 2), "i64")
   w <- found(nv_scatter_add(nv_tensor(c(100, 0), "i8"), at, nv_tensor(c(20, 20, 5), "i8")))
   expect_equal(c(counts(w), positions(w)), c(1, 1))

@@ -335,9 +335,10 @@ static bool may_exceed(const struct check *check) {
         joist_attribute_flag(check->instruction->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
     if (is_signed(operand_of(check, 1)->type.dtype) != is_signed(made)) return true;
     uint64_t high, low;
-    /* the complement of a negative number is less than its magnitude, by one */
-    multiply(bits + 1, magnitudes_of(check, 1) + 1, &high, &low);
-    if (high != 0 || bits + 1 == 0) return true;
+    /* the complement of a negative number is less than its magnitude, by one; so 0 is 2^64 */
+    const uint64_t lhs = bits + 1, rhs = magnitudes_of(check, 1) + 1;
+    multiply(lhs, rhs, &high, &low);
+    if (high != 0 || lhs == 0 || rhs == 0) return true;
     bits = low;
     n = x->shape.extent[transposed ? 0 : 1];
   } else if (joist_op_overflow_rule(check->instruction->op) == JOIST_OVERFLOW_SCATTER) {
