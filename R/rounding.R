@@ -43,7 +43,7 @@ nv_round <- function(x, digits = 0) {
   } else if (digits > 0) {
     x
   } else {
-    with_promotion("anvil", fused("round_integer", round_integer, x, digits))
+    in_whole_numbers(fused("round_integer", round_integer, x, digits))
   }
 }
 
@@ -60,7 +60,7 @@ nv_signif <- function(x, digits = 6) {
     like(with_promotion("anvil", fused("signif", signif_float, x, digits)), type)
   } else {
     x <- as_operand(x) # of the default dtype
-    with_promotion("anvil", fused("signif_integer", signif_integer, x, digits))
+    in_whole_numbers(fused("signif_integer", signif_integer, x, digits))
   }
 }
 
@@ -194,6 +194,9 @@ first_double <- function(low, high, holds) {
 }
 
 # ---- integers, by their magnitudes: ui64, which some promotion rules do not have ----
+
+# Negative numbers are the magnitudes that wrap.
+in_whole_numbers <- function(expr) wrapping(with_promotion("anvil", expr))
 
 round_integer <- function(x, digits) {
   if (digits < -19) {

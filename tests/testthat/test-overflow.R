@@ -217,3 +217,14 @@ test_that("numbers that are computed of R numbers alone are computed in double",
   expect_identical(as.vector(jit(f)(y, 0.1)), as.vector(f(y, 0.1)))
   expect_identical(dtype(jit(f)(y, 0.1)), as_dtype("f32"))
 })
+
+test_that("functions that wrap on the way do not warn", {
+  for (dtype in c("i8", "i32", "i64", "ui64")) {
+    x <- nv_tensor(c(15, 27, 104), dtype)
+    if (dtype != "ui64") x <- nv_concatenate(x, -x)
+    for (f in list(function(x) round(x, -1), function(x) signif(x, 2))) {
+      expect_length(found(f(x)), 0L)
+      expect_length(found(jit(f)(x)), 0L)
+    }
+  }
+})
