@@ -250,35 +250,122 @@ static size_t matrix_of(const struct joist_shape *operand, const struct joist_sh
   return at;
 }
 
+static uint64_t magnitudes_of(const struct check *check, uint32_t operand) {
+  const struct joist_value *const value = operand_of(check, operand);
+  const joist_dtype dtype =
+      value->type.dtype == JOIST_BOOL ? JOIST_UI8 : joist_dtype_compute(value->type.dtype);
+  joist_magnitudes *const find = joist_magnitudes_find(dtype);
+  return find == NULL
+             ? ~UINT64_C(0)
+             : find(joist_value_count(value), check->arrays[check->instruction->operand[operand]]);
+}
+
+/* A product of matrices: which element of an operand is k of a row or a column of the result. */
+struct product {
+  size_t rows, columns, inner;
+  bool lhs_transposed, rhs_transposed;
+};
+
+static size_t lhs_at(const struct product *p, size_t row, size_t k) {
+  return p->lhs_transposed ? row * p->inner + k : k * p->rows + row;
+}
+static size_t rhs_at(const struct product *p, size_t column, size_t k) {
+  return p->rhs_transposed ? k * p->columns + column : column * p->inner + k;
+}
+
+/* A column of sums that all fit in 64 bits, along the order that the left matrix has in memory. */
+static void sum_in_words(const struct product *p, size_t column, const int64_t *x, const int64_t *y,
+                         int64_t *sums) {
+  const size_t outer = p->lhs_transposed ? p->rows : p->inner;
+  const size_t inner = p->lhs_transposed ? p->inner : p->rows;
+  for (size_t row = 0; row < p->rows; row++) sums[row] = 0;
+  for (size_t o = 0; o < outer; o++) {
+    if (p->lhs_transposed) {
+      int64_t sum = 0;
+      for (size_t k = 0; k < inner; k++) sum += x[o * inner + k] * y[rhs_at(p, column, k)];
+      sums[o] = sum;
+    } else {
+      const int64_t factor = y[rhs_at(p, column, o)];
+      for (size_t row = 0; row < inner; row++) sums[row] += x[o * inner + row] * factor;
+    }
+  }
+}
+
+static struct wide sum_of_products(const struct check *check, const struct product *p, size_t row,
+                                   size_t column, size_t x0, size_t y0) {
+  struct wide sum = {{0, 0, 0}};
+  for (size_t k = 0; k < p->inner; k++) {
+    const struct whole a = read(check, 0, x0 + lhs_at(p, row, k));
+    const struct whole b = read(check, 1, y0 + rhs_at(p, column, k));
+    uint64_t high, low;
+    multiply(a.magnitude, b.magnitude, &high, &low);
+    accumulate(&sum, high, low, a.negative != b.negative);
+  }
+  return sum;
+}
+
+/* Whether every sum of n products fits in 64 bits, with a sign. */
+static bool fits_words(const struct check *check, size_t n) {
+  enum { WORD = 62 };
+  int digits = 0;
+  for (uint32_t k = 0; k < 2; k++)
+    for (uint64_t bits = magnitudes_of(check, k); bits != 0; bits >>= 1) digits++;
+  while (digits <= WORD && n > 1) {
+    n -= n / 2;
+    digits++;
+  }
+  return digits <= WORD;
+}
+
+/* The elements of an operand in 64 bits. */
+static void to_words(const struct check *check, uint32_t operand, int64_t *words) {
+  const struct joist_value *const value = operand_of(check, operand);
+  joist_convert_find(value->type.dtype, JOIST_I64)(
+      joist_value_count(value), check->arrays[check->instruction->operand[operand]], words);
+}
+
 static joist_status check_product(struct check *check, struct joist_error *error) {
   const struct joist_instruction *const i = check->instruction;
-  const struct joist_shape *const x = &operand_of(check, 0)->shape, *const y = &operand_of(check, 1)
-                                                                                    ->shape;
-  const struct joist_shape *const z = &check->program->values[i->result].shape;
-  const bool xt = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
-  const bool yt = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS);
-  const size_t m = z->extent[0], n = z->extent[1], inner = x->extent[xt ? 0 : 1];
-  const size_t results = joist_value_count(&check->program->values[i->result]);
-  for (size_t at = 0; at < results; at++) {
-    const size_t row = at % m, column = at / m % n, j = at / m / n;
-    const size_t x0 = matrix_of(x, z, j) * m * inner, y0 = matrix_of(y, z, j) * n * inner;
+  const struct joist_value *const x = operand_of(check, 0), *const y = operand_of(check, 1);
+  const struct joist_value *const z = &check->program->values[i->result];
+  const bool transposed = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
+  const struct product p = {z->shape.extent[0], z->shape.extent[1],
+                            x->shape.extent[transposed ? 0 : 1], transposed,
+                            joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS)};
+  const size_t results = joist_value_count(z);
+  int64_t *words = NULL;
+  const size_t lhs = joist_value_count(x), rhs = joist_value_count(y);
+  if (results > 0 && fits_words(check, p.inner)) {
+    words = malloc((lhs + rhs + p.rows) * sizeof *words);
+    if (words == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+    to_words(check, 0, words);
+    to_words(check, 1, words + lhs);
+  }
+  int64_t *const sums = words == NULL ? NULL : words + lhs + rhs;
+  joist_status status = JOIST_OK;
+  for (size_t at = 0; at < results && status == JOIST_OK; at++) {
+    const size_t row = at % p.rows, column = at / p.rows % p.columns;
+    const size_t j = at / p.rows / p.columns;
+    const size_t x0 = matrix_of(&x->shape, &z->shape, j) * p.rows * p.inner;
+    const size_t y0 = matrix_of(&y->shape, &z->shape, j) * p.columns * p.inner;
     struct state s = {.zero = false};
-    if (column == 0 && row == 0) {
-      const joist_status status = joist_run_poll(check->run, error);
-      if (status != JOIST_OK) return status;
+    if (row == 0) {
+      status = joist_run_poll(check->run, error);
+      if (words != NULL) sum_in_words(&p, column, words + x0, words + lhs + y0, sums);
     }
-    for (size_t k = 0; k < inner; k++) {
-      const struct whole a = read(check, 0, x0 + (xt ? row * inner + k : k * m + row));
-      const struct whole b = read(check, 1, y0 + (yt ? k * n + column : column * inner + k));
-      uint64_t high, low;
-      multiply(a.magnitude, b.magnitude, &high, &low);
-      accumulate(&s.sum, high, low, a.negative != b.negative);
+    if (words == NULL) {
+      s.sum = sum_of_products(check, &p, row, column, x0, y0);
+    } else {
+      const bool negative = sums[row] < 0;
+      const uint64_t size = (uint64_t)sums[row];
+      accumulate(&s.sum, 0, negative ? 0 - size : size, negative);
     }
     const uint8_t where = beyond(&s.sum, check->combining.dtype);
     if (where != 0 && check->combining.saturates) clamp(&s.sum, where, check->combining.dtype);
     finish(check, at, &s);
   }
-  return JOIST_OK;
+  free(words);
+  return status;
 }
 
 /* x with values added at positions; rows where they have the other extents of x. */
@@ -309,16 +396,6 @@ static joist_status check_scatter(struct check *check, struct joist_error *error
 }
 
 /* ---- bounds ---- */
-
-static uint64_t magnitudes_of(const struct check *check, uint32_t operand) {
-  const struct joist_value *const value = operand_of(check, operand);
-  const joist_dtype dtype =
-      value->type.dtype == JOIST_BOOL ? JOIST_UI8 : joist_dtype_compute(value->type.dtype);
-  joist_magnitudes *const find = joist_magnitudes_find(dtype);
-  return find == NULL
-             ? ~UINT64_C(0)
-             : find(joist_value_count(value), check->arrays[check->instruction->operand[operand]]);
-}
 
 static bool is_signed(joist_dtype dtype) { return joist_dtype_kind(dtype) == JOIST_KIND_INT; }
 
