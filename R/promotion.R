@@ -172,12 +172,12 @@ promotion_rule_sets <- function() {
 #' | `overflow` | the result of an integer operation does not fit its dtype |
 #' | `loss` | an implicit conversion changes an element, such as `i64` 123456789 to `f32` |
 #'
-#' `lossy` looks at dtypes, `loss` at the elements that are there; making a tensor of a whole R number
-#' that its default dtype rounds is a `loss`, too. By default both are `"warn"`: a result that does
+#' `lossy` looks at dtypes, `loss` at the elements that are there; making a tensor of a whole R
+#' number that its default dtype rounds is a `loss`, too. By default both are `"warn"`: a result that does
 #' not fit wraps around modulo 2^n, and a warning says how many elements are affected and which is
-#' the first. They are found in arithmetic (`+ - * ^ %/%`, negation, `abs()`, shifts), sums, products,
-#' cumulative ones, matrix products, [nv_scatter_add()] and implicit conversions between integer dtypes,
-#' in every dtype, also in programs of [jit()]. With `overflow = "saturate"` such results become the
+#' the first. They are found in arithmetic (`+ - * ^ %/%`, negation, `abs()`, shifts), sums,
+#' products, cumulative ones, matrix products, [nv_scatter_add()] and implicit conversions between
+#' integer dtypes, in every dtype, also in programs of [jit()]. With `overflow = "saturate"` such results become the
 #' least or greatest value of the dtype, as in Octave and MATLAB. Missing elements do not count, nor
 #' does what [nv_convert()] or an argument `dtype` asks for. Code that wraps on purpose, such as a
 #' hash, sets `overflow = "ok"`, which costs nothing.
@@ -195,8 +195,8 @@ promotion_rule_sets <- function() {
 #' @param envir the frame of the function at whose end the former rules come back. In the
 #'   global environment they stay until they are changed.
 #' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`, for `overflow`
-#'   also `"saturate"`. Kinds of promotion that are not named are `"ok"`; `overflow` and `loss` then stay
-#'   as they are in force. `NULL` keeps the policy in force: by default `overflow` and `loss` are
+#'   also `"saturate"`. Kinds of promotion that are not named are `"ok"`; `overflow` and `loss` then
+#'   stay as they are in force. `NULL` keeps the policy in force: by default `overflow` and `loss` are
 #'   `"warn"`, the others `"ok"`.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.

@@ -68,7 +68,8 @@ changed_message <- function(facts, file, line) {
   } else {
     from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")
     what <- paste0(
-      if (facts$kind == "overflow") "wraps " else "rounds ", if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
+      if (facts$kind == "overflow") "wraps " else "rounds ",
+      if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
       facts$dtype, if (one) ", at" else ", the first at", " position ", position
     )
     advice <- "convert both operands to a dtype that holds the values"
@@ -88,7 +89,8 @@ warned_places <- new.env(parent = emptyenv())
 tell_once <- function(condition, facts, places) {
   if (facts$refused) stop(condition)
   if (is.null(places)) places <- warned_places
-  place <- c(facts$op, facts$kind, deparse(condition$call), condition$file, unclass(facts$reference))
+  call <- deparse(condition$call)
+  place <- c(facts$op, facts$kind, call, condition$file, unclass(facts$reference))
   place <- paste(place, collapse = "\n")
   if (!exists(place, envir = places, inherits = FALSE)) {
     warning(condition)
@@ -202,8 +204,8 @@ legible_call <- function(call, frame) {
   call
 }
 
-# Called from C where nv_tensor() was given no dtype, and the default has no room for a number: a loss
-# that the policy in force warns about or refuses.
+# Called from C where nv_tensor() was given no dtype, and the default has no room for a number: a
+# loss that the policy in force warns about or refuses.
 tell_of_rounding <- function(number, position, dtype, refused) {
   message <- paste0(
     format(number, digits = 17L), " at position ", position,

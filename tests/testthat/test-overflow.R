@@ -50,7 +50,8 @@ test_that("a policy says what happens", {
   expect_error(with_promotion(NULL, 1, on = c(loss = "saturate")), class = "joist_value_error")
   f <- jit(function(x) x + 1L)
   expect_identical(
-    as.vector(with_promotion(NULL, f(x), on = c(overflow = "saturate"))), c(6L, .Machine$integer.max)
+    as.vector(with_promotion(NULL, f(x), on = c(overflow = "saturate"))),
+    c(6L, .Machine$integer.max)
   )
   expect_error(with_promotion(NULL, f(x), on = c(overflow = "error")),
     class = "joist_overflow_error"
@@ -97,8 +98,9 @@ test_that("all results of small dtypes that do not fit are counted, and saturate
         beyond <- which(exact < bounds[1L] | exact > bounds[2L])
         label <- paste(name, dtype, if (compiled) "in jit()")
         w <- found(f(...))
-        expect_equal(counts(w), if (length(beyond) > 0L) length(beyond) else numeric(), info = label)
-        expect_equal(positions(w), if (length(beyond) > 0L) beyond[1L] else numeric(), info = label)
+        any <- length(beyond) > 0L
+        expect_equal(counts(w), if (any) length(beyond) else numeric(), info = label)
+        expect_equal(positions(w), if (any) beyond[1L] else numeric(), info = label)
         kept <- with_promotion(NULL, f(...), on = c(overflow = "saturate"))
         expect_equal(as.numeric(kept), pmin(pmax(exact, bounds[1L]), bounds[2L]), info = label)
       }

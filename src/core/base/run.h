@@ -26,8 +26,8 @@ struct joist_run {
   /* Called between blocks of tiles from the calling thread; true stops the run. May
    * be NULL. Must not jump out of the engine. */
   bool (*poll)(void *context);
-  /* Shows the operand of a print, or says what a `require` needs, on the calling thread; true stops the run. May be NULL. Must not
-   * jump out of the engine. */
+  /* Shows the operand of a print, or says what a `require` needs, on the calling thread; true stops
+   * the run. May be NULL. Must not jump out of the engine. */
   bool (*print)(void *context, const struct joist_call *call);
   void *context;
   /* For devices with memory of their own: the inputs, of one element each, that are in the
