@@ -173,14 +173,14 @@ promotion_rule_sets <- function() {
 #' | `loss` | an implicit conversion changes an element, such as `i64` 123456789 to `f32` |
 #'
 #' `lossy` looks at dtypes, `loss` at the elements that are there; making a tensor of a whole R
-#' number that its default dtype rounds is a `loss`, too. By default both are `"warn"`: a result that does
-#' not fit wraps around modulo 2^n, and a warning says how many elements are affected and which is
-#' the first. They are found in arithmetic (`+ - * ^ %/%`, negation, `abs()`, shifts), sums,
-#' products, cumulative ones, matrix products, [nv_scatter_add()] and implicit conversions between
-#' integer dtypes, in every dtype, also in programs of [jit()]. With `overflow = "saturate"` such results become the
-#' least or greatest value of the dtype, as in Octave and MATLAB. Missing elements do not count, nor
-#' does what [nv_convert()] or an argument `dtype` asks for. Code that wraps on purpose, such as a
-#' hash, sets `overflow = "ok"`, which costs nothing.
+#' number that its default dtype rounds is a `loss`, too. By default both are `"warn"`: a result
+#' that does not fit wraps around modulo 2^n, and a warning says how many elements are affected
+#' and which is the first. They are found in arithmetic (`+ - * ^ %/%`, negation, `abs()`,
+#' shifts), sums, products, cumulative ones, matrix products, [nv_scatter_add()] and implicit
+#' conversions between integer dtypes, in every dtype, also in programs of [jit()]. With
+#' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
+#' Octave and MATLAB. Missing elements do not count, nor does what [nv_convert()] or an argument `dtype` asks
+#' for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs nothing.
 #'
 #' An error about promotion is raised before anything is computed, one about values afterwards. A
 #' warning is given once per call site: the
@@ -196,8 +196,8 @@ promotion_rule_sets <- function() {
 #'   global environment they stay until they are changed.
 #' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`, for `overflow`
 #'   also `"saturate"`. Kinds of promotion that are not named are `"ok"`; `overflow` and `loss` then
-#'   stay as they are in force. `NULL` keeps the policy in force: by default `overflow` and `loss` are
-#'   `"warn"`, the others `"ok"`.
+#'   stay as they are in force. `NULL` keeps the policy in force: by default `overflow` and `loss`
+#'   are `"warn"`, the others `"ok"`.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.
 #' @section Errors:
