@@ -12,8 +12,10 @@ NARROW = (
     "int1 i2 i4 uint1 ui2 ui4 f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN"
     " f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU"
 ).split()
+# Weak dtypes that are not those of numbers.
+WEAK = "i64? f64?".split()
 NUMBERS = "b* i* f* c*".split()
-ORDER = PLAIN + NARROW + NUMBERS
+ORDER = PLAIN + NARROW + WEAK + NUMBERS
 
 # In the order of the files. Those of one operand have no right-hand side.
 BINARY = (

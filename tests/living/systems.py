@@ -21,7 +21,7 @@ import warnings
 
 import systems_text
 from rules_file import (
-    BINARY, HERE, NUMBERS, ORDER, PLAIN, UNARY, NotInstalled, Rules, differences, of_numbers,
+    BINARY, HERE, NUMBERS, ORDER, PLAIN, UNARY, WEAK, NotInstalled, Rules, differences, of_numbers,
     unequal, with_literals, write,
 )
 
@@ -57,14 +57,16 @@ def answer(function, *operands):
 
 
 def ask(nodes, binary, unary, value, name, rank_zero=None, ask_about_numbers=False,
-        weak_operands=()):
+        weak_operands=(), guess=None):
     """Cells of all pairs of nodes. binary and unary map operations to functions of values, value
     makes an operand of a node and name the node of a result. rank_zero makes an operand of rank 0.
     Two numbers are left to Python unless ask_about_numbers. The functions of one operand are also
-    asked about weak_operands."""
+    asked about weak_operands. Where a library has arrays of weak dtypes, guess makes one of a
+    number: two numbers and weak_operands are asked as such arrays."""
     cells = {}
     values = {node: value(node) for node in nodes}
-    scalars = {node: rank_zero(node) for node in nodes if rank_zero and node not in NUMBERS}
+    scalars = {node: rank_zero(node) for node in nodes
+               if rank_zero and node not in NUMBERS + WEAK}
     functions = dict(binary)
     if rank_zero:
         functions["rank_zero"] = binary.get("add", binary["common"])
@@ -72,7 +74,11 @@ def ask(nodes, binary, unary, value, name, rank_zero=None, ask_about_numbers=Fal
         right = {**values, **scalars} if operation == "rank_zero" else values
         for lhs in nodes:
             for rhs in nodes:
-                if lhs in NUMBERS and rhs in NUMBERS and not ask_about_numbers:
+                are_numbers = lhs in NUMBERS and rhs in NUMBERS
+                if are_numbers and guess and "b*" not in (lhs, rhs):
+                    cells[operation, lhs, rhs] = answer(
+                        lambda x, y: name(function(x, y)), guess(lhs), guess(rhs))
+                elif are_numbers and not ask_about_numbers:
                     cells[operation, lhs, rhs] = of_numbers(operation, lhs, rhs)
                 else:
                     cells[operation, lhs, rhs] = answer(
@@ -80,7 +86,8 @@ def ask(nodes, binary, unary, value, name, rank_zero=None, ask_about_numbers=Fal
     for operation, function in unary.items():
         for node in nodes:
             if node not in NUMBERS or node in weak_operands:
-                cells[operation, node, ""] = answer(lambda x: name(function(x)), values[node])
+                weak = guess if guess and node in NUMBERS else values.get
+                cells[operation, node, ""] = answer(lambda x: name(function(x)), weak(node))
     return cells
 
 
@@ -169,7 +176,7 @@ def tensorflow_2():
 
 def tf_numpy(mode, literals):
     tf, version = tensorflow()
-    from tensorflow.python.framework import flexible_dtypes
+    from tensorflow.python.framework import flexible_dtypes, weak_tensor
 
     np = tf.experimental.numpy
     legacy = mode in ("legacy", "prefer32")
@@ -180,7 +187,13 @@ def tf_numpy(mode, literals):
         if isinstance(result, str):
             return result
         weak = type(result).__name__.endswith("WeakTensor")
-        return dtype_name(result) + ("?" if weak else "")
+        return node_of(result, weak)
+
+    numbers = {f"{dtype}?": node for node, dtype in zip(NUMBERS[1:], literals[1:])}
+
+    def node_of(result, weak):
+        node = dtype_name(result) + ("?" if weak else "")
+        return numbers.get(node, node)
 
     # tnp.result_type() does not say whether a result is weak.
     def common(x, y):
@@ -188,15 +201,29 @@ def tf_numpy(mode, literals):
             both = tf.is_tensor(x) and tf.is_tensor(y)
             return dtype_name(np.result_type(x, y) if both else x + y)
         dtype, weak = flexible_dtypes.result_type(x, y)
-        return dtype_name(dtype) + ("?" if weak else "")
+        return node_of(dtype, weak)
 
     binary, unary = like_numpy(
         np, common=common, **OPERATORS, combine=lambda x, y: np.where([True], x, y))
+    nodes, tensor, weak = TF_NODES + NUMBERS, tf_tensor(tf, [1]), {}
+    if not legacy:
+        # Weak tensors of other dtypes than those of numbers are results of some operations.
+        nodes = TF_NODES + WEAK + NUMBERS
+
+        def guess(node):
+            dtype = dict(zip(NUMBERS, literals)).get(node, node.rstrip("?"))
+            return weak_tensor.convert_to_weak_tensor_or_tensor(tensor(dtype), True)
+
+        weak = {"guess": guess, "weak_operands": NUMBERS[1:]}
+
+    def value(node):
+        return guess(node) if node in WEAK else tensor(node)
+
     setting = "legacy with prefer_float32" if mode == "prefer32" else mode
     return Rules(
         f"tf.experimental.numpy with dtype_conversion_mode {setting}: result_type() and operators",
         version, literals,
-        ask(TF_NODES + NUMBERS, binary, unary, tf_tensor(tf, [1]), name, tf_tensor(tf, [])))
+        ask(nodes, binary, unary, value, name, tf_tensor(tf, []), **weak))
 
 
 # ---- libraries with functions by NumPy's names

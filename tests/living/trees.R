@@ -18,6 +18,7 @@ asked <- c(
 )
 if (length(given) > 3L) asked <- given[-(1:3)]
 
+numbers <- list("i*" = 1L, "f*" = 1, "c*" = 1i)
 operands <- new.env()
 for (dtype in dtypes()) {
   one <- if (dtype == "int1") -1 else 1
@@ -49,6 +50,10 @@ for (id in asked) {
   }
   parts <- strsplit(lines, ";", fixed = TRUE)
   theirs <- sub("[?]$", "", vapply(parts, `[`, "", 2L))
+  weak <- theirs %in% names(numbers)
+  theirs[weak] <- vapply(numbers[theirs[weak]], function(x) {
+    format(result_dtype(x, rules = id)$dtype)
+  }, "")
   expressions <- vapply(parts, `[`, "", 1L)
   ours <- vapply(expressions, dtype_of, "", rules = id)
   left_out <- ours %in% c("no kernel", "unavailable", "refused by value")

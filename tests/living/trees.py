@@ -17,7 +17,7 @@ import warnings
 
 import systems
 import systems_text
-from rules_file import HERE, NUMBERS, NotInstalled
+from rules_file import HERE, NUMBERS, WEAK, NotInstalled
 
 R_BINARY = {
     "add": "({} + {})", "divide": "({} / {})", "power": "({}^{})", "integer_divide": "({} %/% {})",
@@ -72,7 +72,8 @@ class Random:
 
     def leaf(self, number):
         numbers = [n for n in self.system.nodes if n in NUMBERS]
-        node = self.draw.choice([n for n in self.system.nodes if n not in NUMBERS])
+        known = [n for n in self.system.nodes if n not in NUMBERS + WEAK]
+        node = self.draw.choice(known)
         if number and numbers and self.draw.random() < 0.35:
             return "number", self.draw.choice(numbers)
         zero = self.system.rank_zero is not None and self.draw.random() < 0.3

@@ -13,7 +13,8 @@ operand <- function(node, rank = 1L, zero = TRUE) {
   if (!is.null(numbers[[node]])) return(numbers[[node]])
   # int1 has -1 and 0.
   one <- if (node != "int1") 1 else if (zero) 0 else -1
-  if (rank == 0L) nv_scalar(one, node) else nv_tensor(one, node, shape = 1L)
+  dtype <- sub("?", "", node, fixed = TRUE)
+  nv_tensor(one, dtype, shape = rep(1L, rank), ambiguous = dtype != node)
 }
 
 # What the operation gives: a dtype, with "?" if it is ambiguous, or "-".

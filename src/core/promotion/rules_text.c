@@ -33,7 +33,9 @@ struct reader {
   struct joist_error *error;
   size_t line;
   bool has_order, says_others;
-  bool listed[JOIST_PAIR_COUNT][JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
+  /* By how many nodes that stand for their own type alone, and 1; 0 if not. */
+  uint8_t listed[JOIST_PAIR_COUNT][JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
+  uint8_t fact_listed[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
   uint64_t refused[JOIST_NODE_MAX]
                   [JOIST_LATTICE_WORDS]; /* pairs that are undefined, if edges join them */
   char text[LINE_SIZE];
@@ -190,8 +192,11 @@ static joist_status read_pair(struct reader *reader, joist_pair pair, int lhs, i
   for (int l = 0; l < JOIST_TYPE_COUNT; l++)
     for (int r = 0; r < JOIST_TYPE_COUNT; r++)
       if (stands_for(lhs, l) && stands_for(rhs, r)) {
+        /* f64? comes before f*, in whichever order. */
+        const uint8_t own = (uint8_t)(1 + (l == lhs) + (r == rhs));
+        if (own < reader->listed[pair][l][r]) continue;
         rules->pairs[pair][l][r] = (uint8_t)result;
-        reader->listed[pair][l][r] = true;
+        reader->listed[pair][l][r] = own;
       }
   return JOIST_OK;
 }
@@ -200,7 +205,12 @@ static joist_status read_fact(struct reader *reader, joist_fact fact, int node, 
   struct joist_rules *const rules = reader->rules;
   rules->has_facts[fact] = true;
   for (int type = 0; type < JOIST_TYPE_COUNT; type++)
-    if (stands_for(node, type)) rules->facts[fact][type] = (uint8_t)result;
+    if (stands_for(node, type)) {
+      const uint8_t own = (uint8_t)(1 + (type == node));
+      if (own < reader->fact_listed[fact][type]) continue;
+      rules->facts[fact][type] = (uint8_t)result;
+      reader->fact_listed[fact][type] = own;
+    }
   return JOIST_OK;
 }
 
@@ -270,7 +280,7 @@ static void fill_unlisted(struct reader *reader) {
   for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
     for (int l = 0; l < JOIST_TYPE_COUNT && rules->has_pairs[pair]; l++)
       for (int r = 0; r < JOIST_TYPE_COUNT; r++)
-        if (!reader->listed[pair][l][r])
+        if (reader->listed[pair][l][r] == 0)
           rules->pairs[pair][l][r] = (uint8_t)unlisted(rules, (joist_pair)pair, l, r);
 }
 
