@@ -63,8 +63,9 @@
 #'   when they have run for some milliseconds: as C, which `program(f, what = "c")` shows, by a
 #'   compiler that runs beside R. Files are in `tempdir()`, or in the folder that the environment
 #'   variable `JOIST_NATIVE_CACHE` names, where later sessions find them; others who can write to
-#'   that folder can have your session run their code. Without a compiler, and where compiling
-#'   fails, the interpreter runs the program; [joist_info()] says why.
+#'   that folder can have your session run their code. Without a compiler, where compiling fails,
+#'   and where the folder may not hold programs (`noexec`), the interpreter runs the program;
+#'   [joist_info()] says why.
 #' @section Errors: those of `f`. `joist_trace_error` (also of class `joist_value_error`) for
 #'   control flow that cannot be traced: a condition of several elements, a variable whose shape or
 #'   dtype changes in a loop (also `joist_shape_error` or `joist_promotion_error`), one that is used

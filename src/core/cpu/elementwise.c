@@ -289,7 +289,10 @@ static bool fold_leaf(void *context, size_t row, size_t count, uint32_t into) {
   struct worker *const worker = rows->worker;
   const size_t first = rows->first + row * rows->stride, stride = rows->stride * rows->lanes;
   if (loop->lone != NULL) {
-    joist_bound_rows(loop->lone)(worker->width, count, stride, true,
+    const size_t room = loop->group->count - first - (count - 1) * stride;
+    const size_t n = joist_row_filled(worker->width, loop->lone->in[0].size,
+                                      joist_smaller(room, loop->cut.width));
+    joist_bound_rows(loop->lone)(n, count, stride, true,
                                  address(loop, loop->lone->in[0], first, NULL),
                                  row_at(loop, worker, loop->lone->sink, into));
     return true;
@@ -355,7 +358,10 @@ static struct cut make_cut(const struct joist_group *group, bool sinks) {
     cut.chunks = joist_fold_chunks(space);
     const size_t most = joist_smaller(group->tile, JOIST_ROWS_WIDTH);
     cut.pieces = joist_divide_up(space.inner, most);
-    cut.width = cut.pieces == 1 ? space.inner * joist_row_lanes(space.inner, SIZE_MAX) : most;
+    cut.width = most;
+    if (cut.pieces == 1)
+      cut.width =
+          joist_round_up(space.inner * joist_row_lanes(space.inner, SIZE_MAX), JOIST_ROWS_ROUNDED);
     cut.tiles = space.outer * cut.chunks * cut.pieces;
     cut.elements = joist_smaller(space.middle, cut.chunk) * joist_smaller(space.inner, most);
     return cut;
