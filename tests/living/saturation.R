@@ -38,8 +38,8 @@ operands <- lapply(stats::setNames(nm = kinds), function(dtype) {
   pair
 })
 writeLines(c(
-  "function x = get(name, class)", "  f = fopen(name);", "  x = fread(f, Inf, [class, \"=>\", class]);",
-  "  fclose(f);", "endfunction",
+  "function x = get(name, class)", "  f = fopen(name);",
+  "  x = fread(f, Inf, [class, \"=>\", class]);", "  fclose(f);", "endfunction",
   "function put(name, x)", "  f = fopen(name, \"w\");", "  fwrite(f, x, class(x));", "  fclose(f);",
   "endfunction",
   unlist(lapply(kinds, function(dtype) {

@@ -116,8 +116,8 @@ test_that("the files name every system once, and where it was read", {
   expect_identical(anyDuplicated(sets$id), 0L)
   for (id in c(
     "tf_numpy_all", "tf_numpy_safe", "tf_numpy_legacy", "tf_numpy_prefer32", "tensorflow_2",
-    "keras", "mlx", "tinygrad", "paddle", "octave", "base_r", "julia", "triton", "c", "arrow", "polars",
-    "duckdb", "anvl_2026_09", "jax_strict", "jax_default", "array_api_2025"
+    "keras", "mlx", "tinygrad", "paddle", "octave", "base_r", "julia", "triton", "c", "arrow",
+    "polars", "duckdb", "anvl_2026_09", "jax_strict", "jax_default", "array_api_2025"
   )) {
     expect_true(id %in% sets$id, label = id)
     expect_identical(format(promotion_rules(id)), paste0("<joist_rules> ", id, sub(
