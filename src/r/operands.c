@@ -289,8 +289,8 @@ static void read_object(SEXP x, struct joist_r_value *value) {
     value->leaf = number < 0;
     const struct joist_type type = argument->operand.type;
     argument->operand.literal =
-        value->leaf && (type.ambiguous || (type.dtype == JOIST_BOOL &&
-                                           joist_r_rules(R_NilValue)->has_truths));
+        value->leaf &&
+        (type.ambiguous || (type.dtype == JOIST_BOOL && joist_r_rules(R_NilValue)->has_truths));
     argument->value = number < 0 ? (joist_value_id) - (number + 1)
                                  : joist_r_moved(value->payload, (joist_value_id)number);
     return;
