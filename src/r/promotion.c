@@ -31,7 +31,8 @@ static SEXP common(const struct joist_rules *rules, const struct joist_operand *
                    size_t count) {
   struct joist_type result;
   struct joist_error error;
-  const joist_status status = joist_common_type(rules, JOIST_PAIR_COMMON, operands, count, &result, &error);
+  const joist_status status =
+      joist_common_type(rules, JOIST_PAIR_COMMON, operands, count, &result, &error);
   joist_r_raise_if(status, &error);
   return type_list(result);
 }

@@ -109,7 +109,7 @@ struct unsigned_of<8> {
 
 #define DEVICE JOIST_DEVICE static inline
 
-#define WRAPPING(NAME, T)                                                       \
+#define WRAPPING(NAME, T)                                                   \
   DEVICE int product_wraps(T a, T b) { return product_wraps_##NAME(a, b); } \
   DEVICE int power_wraps(T a, T b) { return power_wraps_##NAME(a, b); }
 WRAPPING(i8, int8_t)
@@ -239,11 +239,11 @@ DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
 #include "core/program/ops.def"
 
 /* Whether a result does not fit; operations of one operand are given it twice. */
-#define WRAPS(OP, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW)      \
-  template <class T>                                     \
-  DEVICE bool wraps_##OP##_##KIND(const T a, const T b) { \
-    (void)b;                                             \
-    return WRAP;                                         \
+#define WRAPS(OP, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
+  template <class T>                                           \
+  DEVICE bool wraps_##OP##_##KIND(const T a, const T b) {      \
+    (void)b;                                                   \
+    return WRAP;                                               \
   }
 #include "core/program/ops.def"
 
@@ -336,7 +336,8 @@ DEVICE joist_c128 to_C128(joist_c128 v) { return v; }
 /* Whether the magnitude of a number, or of a negative one its complement, has more digits. */
 template <class T>
 DEVICE bool is_large(T x, int digits) {
-  return digits < (int)(8 * sizeof(T)) && (typename unsigned_of<(int)sizeof(T)>::type)(x < 0 ? ~x : x) >> digits != 0;
+  return digits < (int)(8 * sizeof(T)) &&
+         (typename unsigned_of<(int)sizeof(T)>::type)(x < 0 ? ~x : x) >> digits != 0;
 }
 
 #endif

@@ -183,16 +183,16 @@ JOIST_DEVICE static inline bool is_beyond(uint32_t bounds, uint32_t dtype,
                                           const joist_register &a) {
   int low = 0, high = 0;
   switch (bounds) {
-#define X(ID, KIND, T, FACTS, A, B)                               \
-  case JOIST_##ID:                                                \
-    low = -(1 << (JOIST_BITS_IN FACTS - 1));                      \
-    high = (1 << (JOIST_BITS_IN FACTS - 1)) - 1;                  \
+#define X(ID, KIND, T, FACTS, A, B)              \
+  case JOIST_##ID:                               \
+    low = -(1 << (JOIST_BITS_IN FACTS - 1));     \
+    high = (1 << (JOIST_BITS_IN FACTS - 1)) - 1; \
     break;
     JOIST_DTYPES_BYTE_INT(X, , )
 #undef X
-#define X(ID, KIND, T, FACTS, A, B)            \
-  case JOIST_##ID:                             \
-    high = (1 << JOIST_BITS_IN FACTS) - 1;     \
+#define X(ID, KIND, T, FACTS, A, B)        \
+  case JOIST_##ID:                         \
+    high = (1 << JOIST_BITS_IN FACTS) - 1; \
     break;
     JOIST_DTYPES_BYTE_UINT(X, , )
 #undef X
