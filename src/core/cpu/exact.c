@@ -170,6 +170,12 @@ static struct whole read(const struct check *check, uint32_t operand, size_t k) 
                  check->arrays[check->instruction->operand[operand]], k);
 }
 
+/* Polls for interrupts every million elements. */
+static joist_status poll(const struct check *check, size_t k, struct joist_error *error) {
+  enum { EVERY = 1 << 20 };
+  return k % EVERY == 0 ? joist_run_poll(check->run, error) : JOIST_OK;
+}
+
 /* The state that result `at` ends with. */
 static void finish(struct check *check, size_t at, const struct state *s) {
   if (check->combining.saturates) {
@@ -198,7 +204,9 @@ static joist_status check_total(struct check *check, struct joist_error *error) 
     stride[d] = reduced ? 0 : next;
     if (!reduced) next *= x->shape.extent[d];
   }
-  for (size_t k = 0; k < n; k++) {
+  joist_status status = JOIST_OK;
+  for (size_t k = 0; k < n && status == JOIST_OK; k++) {
+    status = poll(check, k, error);
     combine(&check->combining, &states[at], read(check, 0, k));
     for (int d = 0; d < x->shape.rank; d++) {
       at += stride[d];
@@ -207,13 +215,12 @@ static joist_status check_total(struct check *check, struct joist_error *error) 
       index[d] = 0;
     }
   }
-  for (size_t r = 0; r < results; r++) finish(check, r, &states[r]);
+  for (size_t r = 0; r < results && status == JOIST_OK; r++) finish(check, r, &states[r]);
   free(states);
-  return JOIST_OK;
+  return status;
 }
 
 static joist_status check_running(struct check *check, struct joist_error *error) {
-  (void)error;
   const struct joist_value *const x = operand_of(check, 0);
   const int dim = joist_attribute_dim(check->instruction->attributes);
   size_t inner = 1, middle = joist_value_count(x), outer = 1;
@@ -228,6 +235,8 @@ static joist_status check_running(struct check *check, struct joist_error *error
       start(&check->combining, &s);
       for (size_t m = 0; m < middle; m++) {
         const size_t at = (o * middle + m) * inner + i;
+        const joist_status status = poll(check, at, error);
+        if (status != JOIST_OK) return status;
         combine(&check->combining, &s, read(check, 0, at));
         finish(check, at, &s);
       }
@@ -383,16 +392,18 @@ static joist_status check_scatter(struct check *check, struct joist_error *error
   const size_t rows = x->shape.rank > 0 ? x->shape.extent[0] : 1;
   const bool by_rows = values > places && places > 0;
   const size_t columns = by_rows ? values / places : 1;
+  joist_status status = JOIST_OK;
   for (size_t c = 0; c < columns; c++)
-    for (size_t k = 0; k < places; k++) {
+    for (size_t k = 0; k < places && status == JOIST_OK; k++) {
+      status = poll(check, c * places + k, error);
       const struct whole at = element(position, check->arrays[check->instruction->operand[1]], k);
       const size_t to = (size_t)at.magnitude + c * rows;
       if (at.negative || to >= n) continue;
       combine(&check->combining, &states[to], read(check, 2, values == 1 ? 0 : c * places + k));
     }
-  for (size_t k = 0; k < n; k++) finish(check, k, &states[k]);
+  for (size_t k = 0; k < n && status == JOIST_OK; k++) finish(check, k, &states[k]);
   free(states);
-  return JOIST_OK;
+  return status;
 }
 
 /* ---- bounds ---- */
