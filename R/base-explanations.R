@@ -287,7 +287,7 @@ undefined_words <- function(x) {
   if (x$rules$kind == "lattice") {
     missing <- c(step$lhs, step$rhs)[is.na(c(step$lhs_node, step$rhs_node))]
     words <- if (length(missing) > 0L) {
-      sprintf("%s is no node of the lattice.", paste(missing, collapse = " and "))
+      sprintf("%s is not a node of the lattice.", paste(missing, collapse = " and "))
     } else if (length(x$bounds) == 0L) {
       sprintf("no node lies above both %s.", pair)
     } else {

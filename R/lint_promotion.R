@@ -13,8 +13,8 @@
 #' Only operations that run are judged, with the data that they run on. An operation in a loop or in
 #' a function that is called again is one finding with a `count`. Functions made by [jit()] run as
 #' the R functions that they were made of. In [gradient()] and in loops such as [nv_for()],
-#' operations are judged as they are traced: once. All tensors of a script stay in memory until it
-#' ends, and each operation takes about a millisecond more, so lint a small example rather than a
+#' operations are judged once, while they are traced. All tensors of a script stay in memory until
+#' it ends, and each operation takes about a millisecond more, so lint a small example rather than a
 #' long computation.
 #'
 #' The scripts of a folder (`.R` files, also in its subfolders) run one after another, in
@@ -59,7 +59,7 @@
 #'   (`NA` if unknown), `call` (the code), `kind`, `rules` (under which it was found: `from`, or one
 #'   of `to` if it is new there), `from` and `to` (dtypes: of the operands and the result of a
 #'   promotion, `?` where ambiguous; of the result under the two rule sets for `changes`), `starts`
-#'   (`FALSE` for a change that only follows from what the operation is given), `count` (how many
+#'   (`FALSE` for a change that only follows from a change of the operands), `count` (how many
 #'   times; values for `overflow` and `loss`), `message` and `instead`, code that avoids the finding
 #'   or says that it is meant, `NA` if there is none.
 #'
@@ -232,7 +232,7 @@ source_package_job <- function(job, path, folder) {
   job
 }
 
-# The examples of each page on the lines that they have in its Rd file.
+# The examples of each page, on the lines of its Rd file.
 example_units <- function(pages, path = NULL) {
   units <- lapply(names(pages), function(name) {
     lines <- example_lines(pages[[name]])

@@ -482,7 +482,7 @@ two_parts <- function(result) {
   if (!is.list(result) || is.object(result) || length(result) != 2L) {
     stop_joist(
       "joist_value_error", "the body of nv_scan() must return a list of two: the next state, and ",
-      "what is kept of the turn, NULL for nothing"
+      "what is kept of the iteration, NULL for nothing"
     )
   }
   result

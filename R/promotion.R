@@ -197,7 +197,7 @@ promotion_rule_sets <- function() {
 #'   global environment they stay until they are changed.
 #' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`, for `overflow`
 #'   also `"saturate"`. Kinds of promotion that are not named are `"ok"`; `overflow` and `loss` then
-#'   stay as they are in force. `NULL` keeps the policy in force: by default `overflow` and `loss`
+#'   keep their setting. `NULL` keeps the policy in force: by default `overflow` and `loss`
 #'   are `"warn"`, the others `"ok"`.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.

@@ -9,7 +9,7 @@
 #' source of the rules, with a link where it is on the web. A second rule set marks and counts the
 #' cells in which both differ.
 #'
-#' The operations are those for which a rule set has results of its own: division where it gives
+#' The operations are those with separate results in a rule set: division where it gives
 #' floats, `c()` where it joins other types than `+`. The table shows the nodes of
 #' [promotion_table()]; dtypes that the rules know but their document leaves out, most of them of up
 #' to a byte, are added if asked for.

@@ -22,17 +22,17 @@
 #' | `add` | `+`, `-`, `*` |
 #' | `divide`, `power`, `integer_divide`, `modulo` | `/`, `^`, `%/%`, `%%` |
 #' | `combine` | `c()`, `rbind()`, [nv_concatenate()], [nv_ifelse()] |
-#' | `assign` | `x[i] <- v`: `lhs` is `x`, and stays as it is |
+#' | `assign` | `x[i] <- v`: `lhs` is `x`, which keeps its dtype |
 #' | `maximum` | `pmax()`, `pmin()`, [nv_max()] |
 #' | `bitwise` | [nv_bitwise_and()] and its like |
 #' | `rank_zero` | as `add`, of `lhs` with dimensions and `rhs` without |
 #'
-#' A table of an operation lists what is not the common dtype, or for `divide` what is not the fact
-#' of that name.
+#' A table of an operation lists only results that differ from the common dtype, or for `divide`
+#' from the fact of that name.
 #'
 #' Operations of one operand, whose `rhs` is empty or `NA`, are the facts of [promotion_facts()]:
 #' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Those that are
-#' not given follow from the common dtypes: integers become what they have in common with a double,
+#' not given follow from the common dtypes: integers take the common dtype with a double,
 #' and sums of integers have 64 bits.
 #'
 #' @section Files:
@@ -69,12 +69,12 @@
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
-#' `joist_promotion_error` for what is no rule set, with the line of the text; `joist_value_error`
+#' `joist_promotion_error` for an invalid rule set, with the line of the text; `joist_value_error`
 #' for arguments of another form.
 #' @seealso [check_lattice()] says whether the rules are a lattice; [compare_rules()] shows where
 #'   they differ from others.
 #' @examples
-#' # Two dtypes of a sensor and what they have in common.
+#' # Two dtypes of a sensor and their common dtype.
 #' sensor <- promotion_rules_new("sensor",
 #'   table = data.frame(
 #'     lhs = c("ui8", "ui8", "f32", "ui8", "f32"), rhs = c("ui8", "f32", "f32", "f*", "f*"),

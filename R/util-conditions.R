@@ -82,7 +82,7 @@ changed_message <- function(facts, file, line) {
   )
 }
 
-# Where warnings about values were given, unless a policy has a place of its own.
+# Where warnings about values were given, unless a policy keeps its own list.
 warned_places <- new.env(parent = emptyenv())
 
 # An error, or a warning once per call site.

@@ -219,7 +219,7 @@ parse_error <- function(error) {
 
 # ---- places ----
 
-# The sites with the files that are shown, and with their calls as they are written.
+# The sites with the file names to show, and with their calls as written in the source.
 name_sites <- function(recorded, job) {
   homes <- recorded$homes
   sites <- lapply(recorded$sites, function(site) {

@@ -175,7 +175,7 @@ place_of_frame <- function(entry, places) {
 # function without braces, that of its caller.
 reference_of_frame <- function(entry, caller, floor) {
   own <- if (caller > floor) attr(sys.function(caller), "srcref")
-  # Code that a function of base R evaluates, as with() does, may have no source of its own.
+  # Code that a function of base R evaluates, as with() does, may have no source.
   above <- if (caller > floor && is_base_frame(caller)) floor else max(caller, floor)
   for (frame in rev(seq_len(entry))) {
     if (frame <= above) break

@@ -17,7 +17,7 @@ _set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
 _new_capsule = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
 )(("PyCapsule_New", ctypes.pythonapi))
-# A capsule that is being destroyed is no object that could be referred to: it is an address.
+# A capsule that is being destroyed is not an object that could be referred to: it is an address.
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_IsValid", ctypes.pythonapi)
 )
@@ -214,7 +214,7 @@ def describe(x):
 
     if not (hasattr(x, "__array_interface__") or hasattr(x, "__array__")):
         raise TypeError(
-            "joist: a Python object of type %s is no array; make one by numpy.asarray()"
+            "joist: a Python object of type %s is not an array; make one by numpy.asarray()"
             % type(x).__name__
         )
     array = numpy.asarray(x)

@@ -194,7 +194,7 @@ SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
   const double from = joist_r_number(first), pieces = joist_r_number(count);
   if (!joist_shape_count(&each, &n) || !(from >= 1 && pieces >= 0) ||
       !((from - 1 + pieces) * (double)n <= (double)value.count))
-    joist_r_stop(JOIST_ERROR_SHAPE, "the tensor has not so many pieces");
+    joist_r_stop(JOIST_ERROR_SHAPE, "the tensor does not have that many pieces");
   SEXP made = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)pieces));
   for (R_xlen_t k = 0; k < XLENGTH(made); k++)
     SET_VECTOR_ELT(made, k, joist_r_piece(&value, ((size_t)(from - 1) + (size_t)k) * n, n, &each));

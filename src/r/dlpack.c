@@ -209,7 +209,8 @@ static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
   snprintf(name, sizeof name, "cuda:%d", ordinal);
   const struct joist_device *const device = joist_device_find(name);
   if (device == NULL)
-    joist_r_stop(JOIST_ERROR_DEVICE, "this DLPack tensor is on %s, which this build has not", name);
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "this DLPack tensor is on %s, which this build does not support", name);
   struct joist_error error;
   joist_r_raise_if(device->ready(device, &error), &error);
   if (!view->in_order && !view->in_rows)

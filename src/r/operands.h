@@ -62,7 +62,7 @@ void joist_r_needs_data(const struct joist_r_value *value);
  * and the test of nv_ifelse() read numbers as bool: they ask whether these are zero. */
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) JOIST_MUST_CHECK;
-/* The same, where a number other than 0 and 1 is no bool. */
+/* The same, where a number other than 0 and 1 is not a bool. */
 joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype dtype, void *out,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 

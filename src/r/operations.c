@@ -429,7 +429,7 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   if (TYPEOF(operands) != VECSXP || (attributes != R_NilValue && TYPEOF(attributes) != VECSXP))
     joist_r_stop(JOIST_ERROR_VALUE, "the operands and attributes of an operation must be lists");
   if (joist_operation(op)->regions > 0)
-    joist_r_stop(JOIST_ERROR_VALUE, "%s has bodies, which are no operands", joist_op_name(op));
+    joist_r_stop(JOIST_ERROR_VALUE, "%s has bodies, which are not operands", joist_op_name(op));
   const size_t n = (size_t)XLENGTH(operands);
   struct joist_error error;
   const joist_status status = joist_op_check_operands(op, n, &error);

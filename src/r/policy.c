@@ -52,7 +52,7 @@ SEXP joist_r_make_policy(SEXP on) {
   return made;
 }
 
-/* Overflow and loss stay as they are in force where the policy does not name them. */
+/* Overflow and loss keep their setting where the policy does not name them. */
 static struct joist_r_policy read_policy(SEXP policy) {
   const bool listed = TYPEOF(policy) == VECSXP && XLENGTH(policy) == PARTS;
   SEXP levels = listed ? VECTOR_ELT(policy, LEVELS_OF) : R_NilValue;

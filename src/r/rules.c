@@ -256,7 +256,8 @@ SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation) {
   const char *const name = joist_r_string(operation, "operation");
   const int pair = joist_pair_of_name(name);
   if (pair < 0)
-    joist_r_stop(JOIST_ERROR_VALUE, "`operation` is '%s', which is none of two operands", name);
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`operation` is '%s', which is not an operation of two operands", name);
   size_t rows, columns;
   const uint8_t *left = read_nodes(set, lhs, "lhs", &rows);
   const uint8_t *right = read_nodes(set, rhs, "rhs", &columns);

@@ -144,7 +144,7 @@ static void test_paths(const char *what, const struct joist_rules *rules, const 
       CHECK_STR(order->name[got[0]], order->name[a]);
       CHECK_STR(order->name[got[count - 1]], order->name[b]);
       for (size_t k = 1; k < count; k++)
-        CHECK_MSG(distance[got[k - 1]][got[k]] == 1, "%s: %s to %s is no edge", what,
+        CHECK_MSG(distance[got[k - 1]][got[k]] == 1, "%s: %s to %s is not an edge", what,
                   order->name[got[k - 1]], order->name[got[k]]);
       if (!listed_alike) continue;
       first_way(csv, order, distance, a, b, way);

@@ -289,7 +289,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                  ? NULL
                  : "sum of integers";
     case JOIST_CLASS_AVERAGE:
-      if (!inexact(s->result[0].dtype)) return "mean is no float";
+      if (!inexact(s->result[0].dtype)) return "mean is not a float";
       if (asked) return same_type(s->result[0], requested) ? NULL : "dtype asked for";
       return floated && same_type(s->result[0], float_join) ? NULL : "mean";
     case JOIST_CLASS_EXTREME:

@@ -117,7 +117,7 @@ test_that("an assigned value is cast at the assignment if the argument must stay
 test_that("calls of a package's function and odd assignments are read", {
   f <- function(x) {
     kept <- list(1)
-    base::attr(kept, "note") <- "an assignment whose function is no name"
+    base::attr(kept, "note") <- "an assignment whose function is not a name"
     joist::nv_mul(x, nv_tensor(1:3, "i32"))
   }
   compared <- compare_rules(f, "jax", "numpy", nv_aval("f32", 3))

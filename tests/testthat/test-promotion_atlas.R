@@ -37,7 +37,7 @@ test_that("the table of laws is what brute force finds", {
     nodes <- check_lattice(id)$nodes
     expect_identical(row$nodes, length(nodes))
     cells <- unclass(promotion_table(id, nodes, nodes))
-    # Results that are no operands end a way.
+    # Results that are not operands end a way.
     cells[!cells %in% nodes] <- "-"
     undefined <- sum(unclass(promotion_table(id, nodes, nodes)) == "-")
     expect_identical(row$undefined, undefined)

@@ -255,7 +255,7 @@ test_that("values arrive exactly or are refused, and writing does not change wha
     "dtype", "dtype", "value", "value", "value", "dtype", "value"
   ), "_error"))
   expect_match(got$refused[[1]][2], "str32")
-  expect_match(got$refused[[3]][2], "type int is no array")
+  expect_match(got$refused[[3]][2], "type int is not an array")
   expect_match(got$refused[[4]][2], "2 missing values, the first at position 2.*pyarrow")
   expect_identical(got$masked, got$present)
   expect_identical(got$rows, rbind(c(NA, 2L, 3L), c(4L, 5L, NA)))

@@ -456,7 +456,7 @@ static void add_stages(struct writer *w, const struct place *at) {
 }
 
 /* Whether there is nothing but uniform powers to be repaired, of what is computed: a loop that only
- * copies is no vector code. */
+ * copies is not vector code. */
 static bool can_be_staged(struct writer *w, const struct place *at) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
@@ -797,7 +797,7 @@ static bool carry_is_local(const struct writer *w, const struct loop *l, uint32_
   return count > 1 && count <= JOIST_C_LOCAL_MOST;
 }
 
-/* The input of a body that is the first carry: that of a `for` has the number of the turn before.
+/* The input of a body that is the first carry: in a `for`, the number of the iteration comes before.
  */
 static uint32_t first_carry(const struct joist_instruction *loop) {
   return loop->op == JOIST_OP_FOR ? 1 : 0;

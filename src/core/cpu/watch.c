@@ -66,7 +66,7 @@ static void saturate(size_t n, joist_dtype dtype, const uint8_t *wrapped, char *
     if (wrapped[k] != 0) memcpy(out + k * size, bound[wrapped[k]], size);
 }
 
-/* What a piece is part of. */
+/* The step and the tally that a piece belongs to, and its first element. */
 struct looking {
   const struct joist_program *program;
   const struct joist_step *step;

@@ -176,7 +176,7 @@ static bool can_be_taken(const struct joist_program *program, const struct joist
          ((size == 4 || size == 8) && joist_dtype_kind(v->type.dtype) != JOIST_KIND_COMPLEX);
 }
 
-/* Operands of one element are not read through: in compiled code, they are no arrays. */
+/* Operands of one element are not read through: in compiled code, they are not arrays. */
 static bool can_be_viewed(const struct joist_program *program, const struct joist_instruction *i) {
   const size_t count = joist_value_count(&program->values[i->result]);
   struct joist_view view;

@@ -120,7 +120,7 @@ static const uint8_t array_api_order[] = {
 #define URL_JAX "https://docs.jax.dev/en/latest/type_promotion.html"
 #define URL_ARRAY_API "https://data-apis.org/array-api/"
 
-/* A rule set is what is written down of it here; what is not mentioned it does not have. */
+/* The built-in rule sets. A field that is not set is off or empty. */
 static const struct builtin {
   const char *id, *source, *url;
   const uint8_t (*edges)[2]; /* of a lattice */

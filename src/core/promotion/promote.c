@@ -166,7 +166,7 @@ static struct joist_type own_type(const struct joist_rules *rules, operand *x) {
   return is_truth ? (struct joist_type){JOIST_BOOL, true} : x->type;
 }
 
-/* An operand with dims and one without, which is no number, in the order of their table. */
+/* An operand with dims and one without, which is not a number, in the order of their table. */
 static bool is_rank_zero(const struct joist_rules *rules, joist_pair pair, operand *operands,
                          size_t count) {
   const bool has = rules->has_pairs[JOIST_PAIR_RANK_ZERO] && count == 2;
