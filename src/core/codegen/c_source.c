@@ -797,8 +797,7 @@ static bool carry_is_local(const struct writer *w, const struct loop *l, uint32_
   return count > 1 && count <= JOIST_C_LOCAL_MOST;
 }
 
-/* The input of a body that is the first carry: in a `for`, the number of the iteration comes before.
- */
+/* The input of a body that is the first carry; that of a `for` has the iteration's number first. */
 static uint32_t first_carry(const struct joist_instruction *loop) {
   return loop->op == JOIST_OP_FOR ? 1 : 0;
 }
