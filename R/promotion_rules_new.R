@@ -96,7 +96,14 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   if (is.null(table) && is.null(edges)) {
     stop_joist("joist_value_error", "promotion rules are made from a `table` or from `edges`")
   }
-  by_value <- match.arg(by_value)
+  if (missing(policy)) policy <- "wrap"
+  if (missing(by_value)) by_value <- "none"
+  check_text(id, "id")
+  check_choice(policy, "policy", c("wrap", "saturate"))
+  check_choice(by_value, "by_value", c("none", "operands", "literals", "fitting", "smallest"))
+  check_flag(rank, "rank")
+  about <- list(source = source, version = version, url = url)
+  for (name in names(about)) if (!is.null(about[[name]])) check_text(about[[name]], name)
   if (rank && by_value != "none") {
     stop_joist("joist_value_error", "promotion rules cannot decide by rank and by value")
   }
@@ -107,7 +114,7 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   cells <- rbind(edge_cells(edges), table_cells(table), fact_cells(facts))
   header <- c(
     id = id, source = source, version = version, url = url, literals = literals_line(literals),
-    "decides by" = decides[[by_value]], overflow = match.arg(policy),
+    "decides by" = decides[[by_value]], overflow = policy,
     order = nodes_line(if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table)
   )
   text <- c(
@@ -121,6 +128,8 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
 #' @rdname promotion_rules_new
 #' @export
 read_promotion_rules <- function(file) {
+  check_text(file, "file")
+  if (!file.exists(file)) stop_joist("joist_value_error", "there is no file \"", file, "\"")
   lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
   .Call(joist_r_read_rules, paste0(lines, "\n", collapse = ""))
 }
@@ -129,6 +138,7 @@ read_promotion_rules <- function(file) {
 #' @rdname promotion_rules_new
 #' @export
 write_promotion_rules <- function(rules, file) {
+  check_text(file, "file")
   text <- .Call(joist_r_write_rules, rules)
   connection <- file(file, "wb")
   on.exit(close(connection))

@@ -123,6 +123,7 @@ scaled <- function(x, type, shared, scale_dtype) {
 
 # 2^(floor(log2(largest)) - floor(log2(max))), from the bits of f32; NaN for what is not finite.
 power_of_two_scales <- function(largest, type) {
+  local_promotion("anvil") # others may lack ui32
   digits <- nv_scalar(23L, "ui32")
   least <- nv_scalar(as.integer(floor(log2(as.numeric(type$max)))), "i32")
   bits <- nv_shift_right_logical(nv_bitcast_convert(largest, "ui32"), digits)

@@ -336,8 +336,9 @@ DEVICE joist_c128 to_C128(joist_c128 v) { return v; }
 /* Whether the magnitude of a number, or of a negative one its complement, has more digits. */
 template <class T>
 DEVICE bool is_large(T x, int digits) {
-  return digits < (int)(8 * sizeof(T)) &&
-         (typename unsigned_of<(int)sizeof(T)>::type)(x < 0 ? ~x : x) >> digits != 0;
+  typedef typename unsigned_of<(int)sizeof(T)>::type bits;
+  const bits sign = (T)-1 < (T)1 ? (bits)(0 - ((bits)x >> (8 * sizeof(T) - 1))) : 0;
+  return digits < (int)(8 * sizeof(T)) && (bits)((bits)x ^ sign) >> digits != 0;
 }
 
 #endif
