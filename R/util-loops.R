@@ -160,11 +160,12 @@ left_function <- function(site, frame, done) {
 
 for_region <- function(site, frame, values) {
   if (is_loop_count(values)) {
-    loop <- new_loop(site, frame, certain = !values$empty, first = !values$empty)
-    loop$length <- values$length
-    loop$element_at <- values$element
     going <- if (values$empty) values$length > 0L else TRUE
-    return(run_region(loop, going, completion(0L)))
+    return(in_new_loop(site, frame, !values$empty, !values$empty, function(loop) {
+      loop$length <- values$length
+      loop$element_at <- values$element
+      run_region(loop, going, completion(0L))
+    }))
   }
   if (ndims(values) != 1L) values <- nv_reshape(values, length(values))
   if (length(values) == 0L) {
@@ -189,17 +190,31 @@ for_region <- function(site, frame, values) {
 }
 
 elements_region <- function(site, frame, values, going, done) {
-  loop <- new_loop(site, frame, certain = TRUE, is.null(done))
-  if (!any(c("break", "return") %in% site$ways)) {
-    return(scan_region(loop, values))
-  }
-  loop$length <- length(values)
-  loop$element_at <- function(at) values[[at]]
-  run_region(loop, going, if (is.null(done)) completion(0L) else done)
+  in_new_loop(site, frame, TRUE, is.null(done), function(loop) {
+    if (!any(c("break", "return") %in% site$ways)) {
+      return(scan_region(loop, values))
+    }
+    loop$length <- length(values)
+    loop$element_at <- function(at) values[[at]]
+    run_region(loop, going, if (is.null(done)) completion(0L) else done)
+  })
 }
 
 while_region <- function(site, frame, going, done) {
-  run_region(new_loop(site, frame, certain = site$endless), going, done)
+  in_new_loop(site, frame, site$endless, TRUE, function(loop) run_region(loop, going, done))
+}
+
+# Runs a loop. A variable that an earlier loop may have left without a value counts as unassigned,
+# unless the body reads it first: then the program checks the earlier loop.
+in_new_loop <- function(site, frame, certain, first, run) {
+  loop <- new_loop(site, frame, certain, first)
+  if (length(loop$entered) == 0L) {
+    return(run(loop))
+  }
+  tryCatch(run(loop), joist_maybe_read = function(e) {
+    for (k in names(loop$entered)) write_slot(loop$slots[[as.integer(k)]], loop$entered[[k]])
+    run(new_loop(site, frame, certain, first, FALSE))
+  })
 }
 
 # A loop whose body is traced: the variables that it assigns, each with a `status`:
@@ -207,7 +222,7 @@ while_region <- function(site, frame, going, done) {
 #   out    has a value after an iteration, which is read after the loop
 #   plain  keeps the value it has before the loop
 #   temp   has a value within an iteration only
-new_loop <- function(site, frame, certain, first = TRUE) {
+new_loop <- function(site, frame, certain, first, doubts = TRUE) {
   enter_region(site, frame)
   flow$depth <- flow$depth - 1L
   own <- list(list(assigned = site$assigned, supers = site$supers))
@@ -217,9 +232,13 @@ new_loop <- function(site, frame, certain, first = TRUE) {
   if (returns) slots <- c(slots, list(list(name = "value", env = hidden, hidden = TRUE)))
   loop <- list2env(list(
     site = site, frame = frame, certain = certain, slots = slots, hidden = hidden,
-    returns = returns, length = NULL, ran = FALSE
+    returns = returns, length = NULL, ran = FALSE, entered = list()
   ), parent = emptyenv())
   loop$before <- lapply(slots, read_slot)
+  for (k in if (doubts) which(vapply(loop$before, may_lack_value, NA))) {
+    loop$entered[[as.character(k)]] <- loop$before[[k]]
+    loop$before[[k]] <- poison(site, slots[[k]]$name, "joist_maybe_read")
+  }
   variable <- which(vapply(slots, function(slot) {
     identical(slot$name, site$variable) && identical(slot$env, frame)
   }, NA))
@@ -229,6 +248,19 @@ new_loop <- function(site, frame, certain, first = TRUE) {
     if (k %in% variable && first) list(status = "none") else first_carry(loop$before[[k]])
   })
   loop
+}
+
+# Whether an earlier loop has assigned the variable, if that had an iteration.
+may_lack_value <- function(entry) {
+  entry$state == "bound" &&
+    any(vapply(split_value(entry$value, TRUE)$leaves, is_in_doubt, NA))
+}
+
+is_in_doubt <- function(x) !is.null(attr(x, "joist_doubt"))
+
+in_doubt <- function(x) {
+  attr(x, "joist_doubt") <- TRUE
+  x
 }
 
 first_carry <- function(entry) {
@@ -539,13 +571,14 @@ write_variables <- function(loop, results, ran = NULL) {
   for (k in seq_along(loop$slots)) {
     slot <- loop$slots[[k]]
     carry <- loop$carry[[k]]
-    before <- loop$before[[k]]
-    entry <- before
+    entry <- loop$entered[[as.character(k)]]
+    if (is.null(entry)) entry <- loop$before[[k]]
     if (carry$status %in% c("carry", "out")) {
       own <- results[at + seq_along(carry$types)]
       at <- at + length(carry$types)
       if (carry$status == "out" && !loop$certain && is.null(slot$hidden)) {
         own <- lapply(own, required, ran, no_iteration_text(loop, slot))
+        own <- lapply(own, in_doubt)
       }
       entry <- list(state = "bound", value = with_results(carry$template, own))
     } else if (carry$status == "temp") {

@@ -846,6 +846,32 @@ test_that("a variable of an iteration is an error after a loop that had none", {
   expect_identical(as_array(unused(as_f64(5))[[1L]]), 5)
 })
 
+test_that("a later loop may assign what an earlier one has left without a value", {
+  expect_same_as_r(function(x, y) {
+    while (x < 3) {
+      v <- x
+      x <- x + 1
+    }
+    while (y < 3) {
+      v <- y * 2
+      y <- y + v + 1
+    }
+    list(x, y, v)
+  }, list(0, 0), list(5, 0))
+  # The second loop reads what the first one has assigned.
+  expect_same_as_r(function(x, y) {
+    while (x < 3) {
+      v <- x
+      x <- x + 1
+    }
+    while (y < 3) {
+      y <- y + v + 1
+      v <- y * 2
+    }
+    list(x, y, v)
+  }, list(0, 0), list(0, 5))
+})
+
 test_that("bounds of `for` that are not one number are errors with the line", {
   loop <- function(values) {
     c("function(n) {", "  s <- 0", sprintf("  for (i in %s) s <- s + i", values), "  s", "}")
