@@ -8,7 +8,8 @@
 #' where those are, and as fast. Which formula is used depends on the exponent's value alone, not on
 #' where it comes from. Powers of floats are right to `r stated_error("pow")`.
 #'
-#' Integers wrap modulo 2^n. `nv_floor_div()` and `nv_mod()` floor, so the sign of the
+#' Integers that do not fit wrap modulo 2^n, with a warning; [with_promotion()] has other ways.
+#' `nv_floor_div()` and `nv_mod()` floor, so the sign of the
 #' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
 #' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
 #' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two

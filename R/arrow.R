@@ -259,8 +259,8 @@ as_tensor.ArrowDatum <- function(x, na = "missing", ...) { # nolint: object_name
 #' @export
 as_tensor.ArrowObject <- function(x, na = "missing", ...) { # nolint: object_name_linter.
   stop_joist(
-    "joist_value_error", "an object of class ", class(x)[1L], " is no array; take a column of a ",
-    "Table, as_tensor(x$name). arrow::as_arrow_table() and dplyr::compute() make a Table"
+    "joist_value_error", "an object of class ", class(x)[1L], " is not an array; take a column ",
+    "of a Table, as_tensor(x$name). arrow::as_arrow_table() and dplyr::compute() make a Table"
   )
 }
 

@@ -43,7 +43,12 @@ headline <- function(x) {
     return(paste(what, "is an error"))
   }
   if (is.null(x$result)) {
-    return(paste(what, "has no common type"))
+    lacks <- unavailable(x)
+    return(if (is.null(lacks)) {
+      paste(what, "has no common type")
+    } else {
+      sprintf("%s is %s, a dtype that joist does not have", what, lacks)
+    })
   }
   cell <- if (is.null(x$operation) && identical(x$operands$is[1L], "node")) x$cell
   stands <- !is.null(cell) && cell != x$result
@@ -52,6 +57,11 @@ headline <- function(x) {
     return(paste0(what, " would be ", x$result, ", but is an error"))
   }
   paste0(what, " is ", if (stands) paste0(cell, ", which stands for "), x$result)
+}
+
+# The name of a result that is a dtype of the rules but not of joist.
+unavailable <- function(x) {
+  if (is.null(x$result) && is.null(x$operation) && !is.null(x$cell) && x$cell != "-") x$cell
 }
 
 operand_types <- function(x) {
@@ -139,8 +149,7 @@ explanation_parts <- function(x) {
 rules_words <- function(x) {
   rules <- x$rules
   # The lattice of anvil has no dtypes of up to a byte.
-  small <- grepl("^(u?int1|u?i[24]|f[468]E)", x$operands$type)
-  beside <- rules$id == "anvil" && any(small) && !is.null(x$result)
+  beside <- rules$id == "anvil" && any(is_narrow(x$operands$type)) && !is.null(x$result)
   how <- if (rules$kind == "lattice" && beside) {
     "beside it, dtypes of up to a byte meet bool, themselves and guesses of their category"
   } else if (rules$kind == "lattice") {
@@ -153,7 +162,9 @@ rules_words <- function(x) {
         "group counts only where its category (bool, integer, float, complex) is higher"
       ),
       value = "values of R numbers and of tensors of rank 0 count, next to tensors with dimensions",
-      "literal value" = "values of R numbers count, next to tensors"
+      "literal value" = "values of R numbers count, next to tensors",
+      "fitting literal" = "a whole R number takes the integer type beside it if it fits",
+      "smallest literal" = "a whole R number takes the smallest integer type that holds it"
     )
   }
   paste0(rules$id, ", a ", rules$kind, ": ", how, ".")
@@ -204,12 +215,12 @@ inexact_words <- function(x) {
 
 # What decided, in a table: its cells, or the step between groups.
 decision_words <- function(x) {
-  steps <- x$steps[!x$steps$how %in% c("inexact", "fact") & x$steps$defined, ]
-  if (x$rules$kind == "lattice" || nrow(steps) == 0L) {
+  at <- which(!x$steps$how %in% c("inexact", "fact") & x$steps$defined)
+  if (x$rules$kind == "lattice" || length(at) == 0L) {
     return(NULL)
   }
-  words <- vapply(seq_len(nrow(steps)), function(k) {
-    step <- steps[k, ]
+  words <- vapply(at, function(k) {
+    step <- lapply(x$steps, `[`, k)
     switch(step$how,
       table = sprintf("row %s, column %s: %s.", step$lhs_node, step$rhs_node, step$result),
       higher = sprintf(
@@ -220,7 +231,7 @@ decision_words <- function(x) {
       )
     )
   }, "")
-  label <- c(table = "Table", higher = "Rank", category = "Category")[steps$how]
+  label <- c(table = "Table", higher = "Rank", category = "Category")[x$steps$how[at]]
   stats::setNames(words, ifelse(duplicated(label), "", label))
 }
 
@@ -267,12 +278,16 @@ undefined_words <- function(x) {
   if (!is.null(x$result)) {
     return(NULL)
   }
-  step <- utils::tail(x$steps, 1L)
+  lacks <- unavailable(x)
+  if (!is.null(lacks)) {
+    return(c("Not available" = sprintf("joist has no dtype %s to compute in.", lacks)))
+  }
+  step <- lapply(x$steps, utils::tail, 1L)
   pair <- sprintf("%s and %s", step$lhs, step$rhs)
   if (x$rules$kind == "lattice") {
     missing <- c(step$lhs, step$rhs)[is.na(c(step$lhs_node, step$rhs_node))]
     words <- if (length(missing) > 0L) {
-      sprintf("%s is no node of the lattice.", paste(missing, collapse = " and "))
+      sprintf("%s is not a node of the lattice.", paste(missing, collapse = " and "))
     } else if (length(x$bounds) == 0L) {
       sprintf("no node lies above both %s.", pair)
     } else {

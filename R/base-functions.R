@@ -30,8 +30,8 @@
 #'
 #' **What to watch for:**
 #'
-#' * Integers wrap: `-x` and `diff(x)` of `ui8`, and `sum(x)` of `i64` beyond 2^63. So
-#'   `order(-x)` is not a decreasing order; `order(x, decreasing = TRUE)` is.
+#' * Integers wrap, with a warning: `-x` and `diff(x)` of `ui8`, and `sum(x)` of `i64` beyond 2^63.
+#'   So `order(-x)` is not a decreasing order; `order(x, decreasing = TRUE)` is.
 #' * Integers beyond 2^53, and the `i32` -2^31, are seen as `NA` by what does not dispatch, with a
 #'   warning of class `joist_view_warning`. `identical()` sees them so, too. `is.na()`, `match()`,
 #'   `%in%`, `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact.

@@ -24,7 +24,8 @@
 #' dtypes, not always every bit: where the result of a call is cast, it was computed in the dtype
 #' that `to` gives.
 #'
-#' @param f A function, jitted or not; or a pair of dtypes, such as `c("i32", "f32")`.
+#' @param f A function, jitted or not; or a pair of dtypes, such as `c("i32", "f32")`, or more
+#'   dtypes, whose pairs are all compared.
 #' @param from,to Promotion rules as in [common_dtype()]; `to` may be several ids, or a list of
 #'   rules.
 #' @param ... Arguments of `f`, as in [trace_dtypes()]: by name where it has arguments that are
@@ -44,6 +45,8 @@
 #'   * `found`, `fewest`, `checked`: for each of `to`, see above; `NA` where `from` has an error.
 #'
 #'   `as.data.frame()` gives `lines`. For a pair of dtypes: a data frame of `rules` and `dtype`.
+#'   For more of them: a data frame of the pairs that differ, with `lhs`, `rhs` and a column for
+#'   each rule set.
 #' @section Errors: `joist_promotion_error` for unknown rules; `joist_dtype_error` for an unknown
 #'   dtype; `joist_value_error` if `f` is neither a function nor a pair. Errors of `f` are results.
 #' @source NumPy's change from 1 to 2 is NEP 50
@@ -57,6 +60,7 @@
 #' compare_rules(f, "numpy_legacy", "numpy", x = nv_aval("ui8", 10), y = nv_aval("f32", 10))
 #' compare_rules(f, "jax", c("numpy", "torch"), nv_aval("i32", 10), nv_aval("f32", 10))
 #' compare_rules(c("i32", "f32"), "jax", c("numpy", "array_api"))
+#' compare_rules(c("i8", "ui8", "f16"), "anvil", c("jax", "numpy", "torch", "octave", "julia"))
 #' @export
 compare_rules <- function(f, from = "numpy_legacy", to = "numpy", ...) {
   if (inherits(to, "joist_rules")) to <- list(to)
@@ -67,6 +71,9 @@ compare_rules <- function(f, from = "numpy_legacy", to = "numpy", ...) {
   names(rules) <- make.unique(vapply(rules, rules_id, ""))
   if (is.character(f) && length(f) == 2L) {
     return(compare_pair(f, rules))
+  }
+  if (is.character(f) && length(f) > 2L) {
+    return(compare_cells(f, rules))
   }
   label <- function_label(substitute(f))
   f <- unjitted(as_function(match.fun(f), "f"))$f
@@ -84,6 +91,22 @@ compare_pair <- function(pair, rules) {
     if (is.null(common)) NA_character_ else paste0(format(common$dtype), "?"[common$ambiguous])
   }, "")
   data.frame(rules = names(rules), dtype = unname(dtypes), stringsAsFactors = FALSE)
+}
+
+# The pairs of dtypes whose common dtypes are not the same under all rules.
+compare_cells <- function(dtypes, rules) {
+  tables <- lapply(rules, function(set) unclass(promotion_table(set, dtypes, dtypes)))
+  columns <- lapply(tables, as.vector)
+  names(columns) <- names(rules)
+  first <- tables[[1L]]
+  cells <- data.frame(
+    lhs = rownames(first)[row(first)], rhs = colnames(first)[col(first)], columns,
+    stringsAsFactors = FALSE, check.names = FALSE
+  )
+  differs <- Reduce(`|`, lapply(columns[-1L], function(x) x != columns[[1L]]), FALSE)
+  cells <- cells[differs, ]
+  rownames(cells) <- NULL
+  cells
 }
 
 # `recorded` is a named list, the first one that to be kept.

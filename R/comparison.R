@@ -9,7 +9,9 @@
 #'   mean what they say, and so do `Inf` and whole numbers beyond 2^53.
 #' * Floats and complex numbers with R numbers: in the common dtype, to which the R number is
 #'   rounded, so that `nv_tensor(0.1, "f32") == 0.1` is true. A number beyond the range of that
-#'   dtype is still compared as what it is.
+#'   dtype is still compared as what it is, and so is an infinity or NaN that the dtype lacks.
+#' * Integers and floats of up to a byte with R numbers that the rules join only to wider dtypes,
+#'   as `i4 > 1.5` and `f8E4M3FN > 1L`: exactly.
 #' * Other tensors: in their common dtype, as arithmetic would compute. An `i32` that `f32` rounds
 #'   can equal an `f32`.
 #'

@@ -5,7 +5,8 @@
 
 # What helpers hand over to the code that called them, and the function that is being traced.
 flow <- list2env(list(
-  value = NULL, left = NULL, returned = FALSE, taken = NULL, depth = 0L, notes = NULL
+  value = NULL, left = NULL, returned = FALSE, taken = NULL, depth = 0L, notes = NULL,
+  counting = NULL
 ), parent = emptyenv())
 
 is_traced <- function(x) inherits(x, "nv_traced")
@@ -133,7 +134,8 @@ control_while <- function(site, condition) {
 # function.
 control_for <- function(site, values) {
   frame <- parent.frame()
-  if (is_tensor(values) && is_tracing()) {
+  values <- loop_values(site, values)
+  if (is_region_of(values)) {
     done <- for_region(site, frame, values)
     return(if (left_function(site, frame, done)) 3L else 2L)
   }
@@ -275,10 +277,46 @@ tensor_first <- function(f) {
   }
 }
 
+# R's seq_len() in traced functions.
+counted_sequence <- function(length.out) { # nolint: object_name_linter. R's name.
+  if (!is_traced(length.out)) {
+    return(base::seq_len(length.out))
+  }
+  if (counts_here(length.out)) {
+    return(new_count(length.out))
+  }
+  stop_joist(
+    "joist_value_error", "`", short_code(substitute(length.out)), "` decides about a shape, so ",
+    "that jit() must know its value: name the argument in `static`, or write ",
+    "`for (i in seq_len(n))`"
+  )
+}
+
+# `from:to` in the header of `for`. As in R, it counts down if `to` is smaller.
+control_range <- function(site, from, to) {
+  if (!is_traced(from) && !is_traced(to)) {
+    return(as_written(site, from:to))
+  }
+  bound <- function(x) {
+    if (is_traced(x)) {
+      return(traced_bound(site, x))
+    }
+    x <- as_written(site, x:x)
+    if (is.integer(x)) x else carried_number(x)
+  }
+  from <- bound(from)
+  to <- bound(to)
+  distance <- nv_convert(to, "f64") - nv_convert(from, "f64")
+  step <- nv_ifelse(distance < 0, -1L, 1L)
+  count <- nv_convert(nv_floor(abs(distance) + 1e-10), "i32") + 1L
+  as_count(count, function(at) from + step * (at - 1L), FALSE)
+}
+
 control_functions <- list(
   c = tensor_first(base::c), max = tensor_first(base::max), min = tensor_first(base::min),
   sum = tensor_first(base::sum), prod = tensor_first(base::prod),
   range = tensor_first(base::range), any = tensor_first(base::any), all = tensor_first(base::all),
+  seq_len = counted_sequence, .joist_range = control_range,
   .joist_if = control_if, .joist_value = control_value, .joist_nothing = control_nothing,
   .joist_leave = control_leave, .joist_lazy = control_lazy, .joist_while = control_while,
   .joist_for = control_for, .joist_taken = control_taken, .joist_turn = control_turn,

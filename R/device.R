@@ -19,8 +19,8 @@
 #' numbers beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These are right to a
 #' few units in the last place, and the same from run to run.
 #'
-#' joist's code for GPUs has been compiled, and tested on the CPU with a stand-in for CUDA, but has
-#' not yet run on a GPU.
+#' joist's code for GPUs is tested on the CPU with a stand-in for CUDA. It has been compared with
+#' the CPU on an H100 (CUDA 13.0), on a third of the dtypes.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. [saveRDS()] and other
 #' processes get the elements of a tensor on a GPU, and have them on the CPU. After CUDA was used,

@@ -21,8 +21,12 @@
 #' consumer of the struct clears the pointer and finally calls the struct's deleter. A pointer can
 #' be consumed once; otherwise R's garbage collector frees it. Tensors on a GPU stay there.
 #'
-#' DLPack has no types for integers and floats of fewer than 8 bits with a byte each: pass the bits
-#' of such a tensor as `nv_bitcast_convert(x, "ui8")`.
+#' Elements of fewer than 8 bits, as of `i4` and `f4E2M1FN`, are lent with a byte each, which a flag
+#' of DLPack 1.1 says (`DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED`). For consumers that do not know
+#' it pass the bits, as `nv_bitcast_convert(x, "ui8")`; `versioned = FALSE` raises a
+#' `joist_dtype_error`. `nv_from_dlpack()` copies such elements, which may be padded, packed, or
+#' several in one, as those of PyTorch's `float4_e2m1fn_x2`, which become elements of the dimension
+#' without gaps.
 #'
 #' Structs that are damaged or of another version raise a `joist_value_error`, elements without a
 #' dtype and dtypes that DLPack lacks a `joist_dtype_error`, and memory of a device that this build

@@ -72,8 +72,8 @@ read_equation <- function(equation, count) {
   wrong <- length(sides) > 2L || !all(grepl("^[a-zA-Z]*([.]{3})?[a-zA-Z]*$", c(parts, sides[-1L])))
   if (wrong) {
     stop_joist(
-      "joist_value_error", "\"", equation, "\" is no equation: of each operand, and after -> of ",
-      "the result, there are letters, and ... at most once"
+      "joist_value_error", "\"", equation, "\" is not an equation: of each operand, and after -> ",
+      "of the result, there are letters, and ... at most once"
     )
   }
   letters_of <- function(part) regmatches(part, gregexpr("[a-zA-Z]|[.]{3}", part))[[1L]]

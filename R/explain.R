@@ -87,6 +87,12 @@ check_explainable <- function(expressions) {
   }
 }
 
+# A data frame of columns of one length, some of them lists: as.data.frame() takes most of the time
+# of an explanation.
+frame_of <- function(columns) {
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
+}
+
 operand_names <- function(n) if (n <= 3L) c("x", "y", "z")[seq_len(n)] else paste0("x", seq_len(n))
 
 # ---- calls ----
@@ -188,10 +194,8 @@ explanation <- function(expression, name, operands, labels, dtype, rules, inner)
   labels[is_name] <- operand_names(length(labels))[is_name]
   columns <- c(list(label = labels), facts$operands)
   lists <- columns[c("path", "losses")]
-  frame <- as.data.frame(columns[setdiff(names(columns), names(lists))], stringsAsFactors = FALSE)
-  frame[names(lists)] <- lists
-  facts$operands <- frame
-  facts$steps <- as.data.frame(facts$steps, stringsAsFactors = FALSE)
+  facts$operands <- frame_of(c(columns[setdiff(names(columns), names(lists))], lists))
+  facts$steps <- frame_of(facts$steps)
   structure(
     c(
       list(expression = expression, rules = info[c("id", "kind", "policy")]), facts,

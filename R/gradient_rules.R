@@ -22,7 +22,8 @@ zero_gradient <- c(
 no_gradient <- c(
   "while" = paste0(
     "nv_while() has no derivative; neither have R's `while`, `repeat` and `break` on traced ",
-    "conditions, which are made of it: use `for` over a tensor"
+    "conditions and `for` over seq_len() of a traced number, which are made of it: use `for` ",
+    "over a tensor"
   ),
   rgamma_slope = "nv_rgamma() has no second derivative by `alpha`",
   incomplete_gamma_slope = "an incomplete gamma function has no second derivative by its shape",
@@ -44,9 +45,10 @@ gradient_rules <- list(
   pow = function(g, x, y, at) {
     base <- x[[1L]]
     exponent <- x[[2L]]
-    zero <- exponent == 0
-    slope <- nv_ifelse(zero, 0, exponent * base^(nv_ifelse(zero, 1, exponent) - 1))
-    list(g * slope, g * (nv_log(nv_ifelse(base == 0, 1, base)) * y[[1L]]))
+    list(
+      g * power_slope(base, exponent),
+      function() g * (nv_log(nv_ifelse(base == 0, 1, base)) * y[[1L]])
+    )
   },
   mod = function(g, x, y, at) list(g, -(g * (x[[1L]] %/% x[[2L]]))),
   remainder = function(g, x, y, at) list(g, -(g * nv_trunc(x[[1L]] / x[[2L]]))),
@@ -130,9 +132,11 @@ gradient_rules <- list(
       slice(g, start, rep(1L, length(extents)), count)
     })
   },
+  require = function(g, x, y, at) list(g, NULL),
   slice = function(g, x, y, at) {
     part <- slice_of(at, shape(x[[1L]]))
-    list(spread_slice(nv_reshape(g, part$count), part, x[[1L]]))
+    part$g <- nv_reshape(g, part$count)
+    list(structure(part, class = "joist_slice_cotangent"))
   },
   update = function(g, x, y, at) {
     part <- slice_of(at, shape(g))
@@ -500,8 +504,38 @@ slice_of <- function(at, extents) {
   list(start = at$start, step = step, count = (at$stop - at$start) / step + 1)
 }
 
-# Zeros of the shape of x, with a slice in its place.
-spread_slice <- function(g, part, x) {
+# The parts, those that lie side by side along a dimension as one. In all other dims they are whole.
+join_slices <- function(parts, extents) {
+  if (length(parts) < 2L) {
+    return(parts)
+  }
+  whole <- vapply(parts, function(part) {
+    part$start == 1 & part$count == extents & part$step > 0
+  }, logical(length(extents)))
+  along <- which(!apply(matrix(whole, length(extents)), 1L, all))
+  steps <- vapply(parts, function(part) all(part$step == 1 | part$count == 1), NA)
+  types <- vapply(parts, function(part) paste(format(dtype(part$g)), ambiguous(part$g)), "")
+  if (length(along) != 1L || !all(steps) || length(unique(types)) > 1L) {
+    return(parts)
+  }
+  first <- vapply(parts, function(part) part$start[along], 0)
+  after <- first + vapply(parts, function(part) part$count[along], 0)
+  ordered <- order(first)
+  # Runs of parts of which each starts where the one before it ends.
+  run <- cumsum(c(TRUE, first[ordered][-1L] != after[ordered][-length(parts)]))
+  lapply(unname(split(parts[ordered], run)), function(side_by_side) {
+    one <- side_by_side[[1L]]
+    gs <- lapply(side_by_side, `[[`, "g")
+    if (length(gs) > 1L) one$g <- apply_operation("concatenate", gs, list(dim = along))
+    one$count <- shape(one$g)
+    one$step[] <- 1
+    one
+  })
+}
+
+# Zeros of the shape of x, with the cotangent of a slice in its place.
+spread_slice <- function(part, x) {
+  g <- part$g
   if (any(part$count == 0)) {
     return(zeros_like(x))
   }
@@ -510,9 +544,22 @@ spread_slice <- function(g, part, x) {
   low <- pmin(part$start, part$start + (part$count - 1) * part$step) - 1
   interior <- ifelse(part$count > 1, abs(part$step) - 1, 0)
   high <- shape(x) - low - part$count - (part$count - 1) * interior
+  if (all(low == 0 & high == 0 & interior == 0)) {
+    return(g)
+  }
   apply_operation(
     "pad", list(g, zero_of(g)), list(low = low, high = high, interior = interior)
   )
+}
+
+# The derivative of base^exponent by the base.
+power_slope <- function(base, exponent) {
+  known <- .Call(joist_r_trace_known, exponent)
+  if (is.null(known)) {
+    zero <- exponent == 0
+    return(nv_ifelse(zero, 0, exponent * base^(nv_ifelse(zero, 1, exponent) - 1)))
+  }
+  switch(as.character(known), `0` = 0, `1` = 1, `2` = 2 * base, known * base^(known - 1))
 }
 
 # Values for one or for all positions.

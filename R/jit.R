@@ -40,10 +40,11 @@
 #' @section Control flow: `jit()` reads the code of `f`. `if` and `else`, `while`, `repeat`,
 #'   `break`, `next`, `&&`, `||` and `return()` on a traced condition, and `for` over a tensor, such
 #'   as [nv_seq_len()] or an argument, become branches and loops of the program, as [nv_if()],
-#'   [nv_while()] and [nv_scan()] make them. What a branch or body assigns is handed on: variables,
-#'   elements (`x[i] <- v`, also for a traced `i`) and nested lists. The same holds for the user's
-#'   functions that `f` calls, and for functions given to [gradient()] or to joist's loops, but not
-#'   for functions of base R and its recommended packages.
+#'   [nv_while()] and [nv_scan()] make them. `for` also goes over `seq_len(n)`, `nv_seq_len(n)` and
+#'   `1:n` of a traced `n`, as a `while` that counts. What a branch or body assigns is handed on:
+#'   variables, elements (`x[i] <- v`, also for a traced `i`) and nested lists. The same holds for
+#'   the user's functions that `f` calls, and for functions given to [gradient()] or to joist's
+#'   loops, but not for functions of base R and its recommended packages.
 #'
 #'   Conditions on R values, and loops over R vectors, are R's: `for (k in 1:10)` is unrolled, and a
 #'   message of class `joist_unrolled_message` mentions, once for each compiled function, a loop of
@@ -56,13 +57,15 @@
 #'   `on.exit()` cannot depend on a traced condition. `<<-` can, for variables of traced functions.
 #'   Other effects on R's state, such as `print()` and assignments into environments, happen once,
 #'   while a branch or body is traced, or more often, until the types of a loop are known. After a
-#'   loop without iterations all variables are as before, that of `for` as well.
+#'   loop without iterations all variables are as before, that of `for` as well; where one that has
+#'   its first value in the loop is used afterwards, the program stops with an error that names it.
 #' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled
 #'   when they have run for some milliseconds: as C, which `program(f, what = "c")` shows, by a
 #'   compiler that runs beside R. Files are in `tempdir()`, or in the folder that the environment
 #'   variable `JOIST_NATIVE_CACHE` names, where later sessions find them; others who can write to
-#'   that folder can have your session run their code. Without a compiler, and where compiling
-#'   fails, the interpreter runs the program; [joist_info()] says why.
+#'   that folder can have your session run their code. Without a compiler, where compiling fails,
+#'   and where the folder may not hold programs (`noexec`), the interpreter runs the program;
+#'   [joist_info()] says why.
 #' @section Errors: those of `f`. `joist_trace_error` (also of class `joist_value_error`) for
 #'   control flow that cannot be traced: a condition of several elements, a variable whose shape or
 #'   dtype changes in a loop (also `joist_shape_error` or `joist_promotion_error`), one that is used

@@ -16,9 +16,10 @@
 #'   tests [expect_equal_tensor()].
 #' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
 #'   [promotion_rules()], [promotion_facts()], [with_promotion()], [with_default_dtypes()],
-#'   [promotion_lattice()], [check_lattice()]; why [explain_promotion()], in functions
-#'   [trace_dtypes()] and [compare_rules()], pictures [plot_promotion], a page
-#'   [promotion_explorer()].
+#'   rules of your own [promotion_rules_new()], [promotion_lattice()], their laws
+#'   [check_lattice()]; why [explain_promotion()], in functions
+#'   [trace_dtypes()] and [compare_rules()], in scripts and packages [lint_promotion()], all
+#'   systems [promotion_atlas()], pictures [plot_promotion], a page [promotion_explorer()].
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_erf()], [nv_erf_inv()],
 #'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()]

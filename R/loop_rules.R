@@ -185,8 +185,8 @@ scan_gradient <- function(g, x, y, at) {
 for_gradient <- function(g, x, y, at) {
   if (is.null(at$turns)) {
     stop_joist(
-      "joist_value_error", "nv_for() has a derivative where the number of turns is known: make ",
-      "`n` an R number, or a static argument"
+      "joist_value_error", "nv_for() has a derivative where the number of iterations is known: ",
+      "make `n` an R number, or a static argument"
     )
   }
   trace <- session()$trace

@@ -55,9 +55,8 @@
 #'   `joist_shape_error` for one whose shape it changes, for branches of two shapes, for `xs`
 #'   without a first dimension in common; `joist_value_error` for another structure, for a `cond` or
 #'   `pred` that is not a single bool or may be missing, for an `n` or `length` that is not a whole
-#'   number, for a `length` other than that of `xs`, and within [trace_dtypes()] or
-#'   [compare_rules()], which do not look into loops. All are raised before the first iteration. A
-#'   long loop can be interrupted between two iterations.
+#'   number, and for a `length` other than that of `xs`. All are raised before the first iteration.
+#'   A long loop can be interrupted between two iterations.
 #' @section Derivatives: [gradient()] goes through all but `nv_while()`, and through `nv_for()` only
 #'   if `n` is an R number or a static argument. Of `nv_if()` it differentiates the branch that is
 #'   taken.
@@ -84,7 +83,7 @@
 nv_while <- function(init, cond, body) {
   cond <- traceable(match.fun(cond), "cond")
   body <- traceable(match.fun(body), "body")
-  traced_loop("nv_while", list(init = init), function(given) {
+  traced_loop(list(init = init), function(given) {
     loop <- settle("nv_while", given$init, function(like) {
       trace_body(like, function(inputs) {
         list(state = call_with_state(body, refill(given$init, inputs)))
@@ -105,7 +104,7 @@ nv_while <- function(init, cond, body) {
 nv_for <- function(n, init, body) {
   body <- traceable(match.fun(body), "body")
   turns <- known_turns(n)
-  traced_loop("nv_for", list(n = n, init = init), function(given) {
+  traced_loop(list(n = n, init = init), function(given) {
     n <- turn_count(given$n)
     index <- type_of(1L)
     loop <- settle("nv_for", given$init, function(like) {
@@ -129,7 +128,7 @@ nv_scan <- function(init, xs = NULL, body, reverse = FALSE, length = NULL) {
   }
   count <- if (is.null(length)) NULL else known_turns(length, "length")
   xs <- positions_or(xs, count)
-  traced_loop("nv_scan", list(init = init, xs = xs), function(given) {
+  traced_loop(list(init = init, xs = xs), function(given) {
     arrays <- lapply(leaves_of(given$xs), as_operand)
     check_scanned(arrays, leaf_paths(given$xs, "xs"), count)
     slices <- lapply(arrays, function(x) {
@@ -161,7 +160,7 @@ nv_scan <- function(init, xs = NULL, body, reverse = FALSE, length = NULL) {
 #' @rdname nv_while
 #' @export
 nv_if <- function(pred, true, false) {
-  traced_loop("nv_if", list(pred = pred), function(given) {
+  traced_loop(list(pred = pred), function(given) {
     pred <- one_bool(given$pred, "`pred` must be")
     yes <- trace_body(list(), function(inputs) list(value = branch_value(true)))
     no <- trace_body(list(), function(inputs) list(value = branch_value(false)))
@@ -195,7 +194,7 @@ branch_value <- function(value) {
 
 # Applies `compute` to `given`, a list: in the current trace, or in a new one, whose arguments are
 # the tensors in `given`, and which then runs.
-traced_loop <- function(operation, given, compute) {
+traced_loop <- function(given, compute) {
   if (is_tracing()) {
     return(compute(given))
   }
@@ -204,25 +203,20 @@ traced_loop <- function(operation, given, compute) {
   arguments <- unname(leaves[tensors])
   dynamic <- rep(TRUE, length(arguments))
   state <- .Call(joist_r_jit_state, 1L, NULL)
-  if (isFALSE(.Call(joist_r_jit_call, state, arguments, dynamic, NULL, NULL, NULL))) {
-    stop_joist(
-      "joist_value_error", operation, "() cannot be recorded: trace_dtypes() and compare_rules() ",
-      "do not look into loops and branches; give them the body"
-    )
-  }
   compiled <- jit_trace(function(...) {
     leaves[tensors] <- list(...)
     compute(refill(given, leaves))
   }, arguments, dynamic)
-  .Call(joist_r_jit_run, state, compiled, arguments, dynamic, NULL, NULL, NULL)
+  run_traced(state, compiled, arguments, dynamic)
 }
 
 # Traces `compute`, a function of a list of tensors like those of `like`, as a body within the trace
 # under way. What it gives are the `outputs`, which end_body() takes.
 trace_body <- function(like, compute) {
   begun <- .Call(joist_r_region_begin, session()$trace, split_masks(like, like))
-  inputs <- join_masks(begun[[2L]], like)
-  within_body(begun[[1L]], list(body = begun[[1L]], outputs = compute(inputs)))
+  within_body(begun[[1L]], {
+    list(body = begun[[1L]], outputs = compute(join_masks(begun[[2L]], like)))
+  })
 }
 
 # ---- missing values: the mask of a tensor is an operand, or a result, behind its elements ----
@@ -488,7 +482,7 @@ two_parts <- function(result) {
   if (!is.list(result) || is.object(result) || length(result) != 2L) {
     stop_joist(
       "joist_value_error", "the body of nv_scan() must return a list of two: the next state, and ",
-      "what is kept of the turn, NULL for nothing"
+      "what is kept of the iteration, NULL for nothing"
     )
   }
   result

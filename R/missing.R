@@ -23,7 +23,7 @@
 #' | [nv_chol()], [nv_solve()], [nv_svd()], parameters of random numbers | an error |
 #'
 #' `na.rm = TRUE` of base R's functions and `na_rm = TRUE` of joist's leave out NaN, too. Integers
-#' wrap on overflow; they do not become `NA`, as R's do.
+#' wrap on overflow, with a warning; they do not become `NA`, as R's do.
 #'
 #' In [jit()], whether an argument has missing values is part of its signature, and a program that
 #' is given some has more instructions, on the masks. [gradient()] is zero by elements that are

@@ -33,8 +33,8 @@
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
-#' @param dtype The dtype that the elements are read as, of the size that they have in the file;
-#'   `NULL` for the one that the file names. For `nv_read_npz()` one for all arrays that are read,
+#' @param dtype The dtype that the elements are read as, of the element size in the file;
+#'   `NULL` for the dtype named in the file. For `nv_read_npz()` one for all arrays that are read,
 #'   or a list or character vector of dtypes with the names of arrays.
 #' @param raw `TRUE` to read elements of a type without a dtype as their bytes: a tensor of `ui8`
 #'   with one more dimension, the first, of as many extents as an element has bytes. Types that have
@@ -115,7 +115,7 @@ nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL, dty
   at <- if (is.null(names)) seq_along(there) else match(names, there)
   if (anyNA(at)) {
     stop_joist(
-      "joist_value_error", "there is no array \"", names[is.na(at)][1L], "\" in the archive"
+      "joist_value_error", "there is not an array \"", names[is.na(at)][1L], "\" in the archive"
     )
   }
   dtypes <- dtypes_of_arrays(dtype, there[at])
@@ -152,7 +152,7 @@ npz_members <- function(path) {
     error = function(e) NULL, warning = function(w) NULL
   )
   if (is.null(listed)) {
-    stop_joist("joist_value_error", "\"", path, "\" is no zip archive that can be read")
+    stop_joist("joist_value_error", "\"", path, "\" is not a readable zip archive")
   }
   if (anyDuplicated(listed$Name)) {
     stop_joist("joist_value_error", "the archive has a name twice")

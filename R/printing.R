@@ -46,6 +46,9 @@ prints <- new.env(parent = emptyenv())
 prints$labels <- character()
 prints$quiet <- FALSE
 
+# Raises the error of a program whose requirement is not met.
+stop_required <- function(number) stop_joist("joist_value_error", prints$labels[number])
+
 label_number <- function(label) {
   if (is.null(label)) {
     return(0)

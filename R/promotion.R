@@ -165,7 +165,26 @@ promotion_rule_sets <- function() {
 #' that was requested by [nv_convert()] or an argument `dtype`. A rounded fraction, such as 0.1 in
 #' `f32`, is not counted; an R number that does not fit a dtype is an error anyway.
 #'
-#' An error is raised before anything is computed. A warning is given once per call site: the
+#' Two more kinds are about values that are computed:
+#'
+#' | kind | what happens |
+#' |---|---|
+#' | `overflow` | the result of an integer operation does not fit its dtype |
+#' | `loss` | an implicit conversion changes an element, such as `i64` 123456789 to `f32` |
+#'
+#' `lossy` looks at dtypes, `loss` at the elements that are there; making a tensor of a whole R
+#' number that its default dtype rounds is a `loss`, too. By default both are `"warn"`: a result
+#' that does not fit wraps around modulo 2^n, and a warning says how many elements are affected
+#' and which is the first. They are found in arithmetic (`+ - * ^ %/%`, negation, `abs()`,
+#' shifts), sums, products, cumulative ones, matrix products, [nv_scatter_add()] and implicit
+#' conversions between integer dtypes, in every dtype, also in programs of [jit()]. With
+#' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
+#' Octave and MATLAB. Missing elements do not count, nor does what [nv_convert()] or an argument
+#' `dtype` asks for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs
+#' nothing.
+#'
+#' An error about promotion is raised before anything is computed, one about values afterwards. A
+#' warning is given once per call site: the
 #' operation, the R call and its line, if the function has kept its source
 #' (`options(keep.source = TRUE)`). While [jit()] traces a function the same is found in the same
 #' places; the compiled program does not warn again. Only R numbers among its arguments are
@@ -176,8 +195,10 @@ promotion_rule_sets <- function() {
 #' @param expr an expression, evaluated under the rules.
 #' @param envir the frame of the function at whose end the former rules come back. In the
 #'   global environment they stay until they are changed.
-#' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`; kinds that are
-#'   not named are `"ok"`. `NULL` keeps the policy in force: by default all are `"ok"`.
+#' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`, for `overflow`
+#'   also `"saturate"`. Kinds of promotion that are not named are `"ok"`; `overflow` and `loss` then
+#'   keep their setting. `NULL` keeps the policy in force: by default `overflow` and `loss`
+#'   are `"warn"`, the others `"ok"`.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.
 #' @section Errors:
@@ -190,6 +211,11 @@ promotion_rule_sets <- function() {
 #' Errors and warnings have the class `joist_implicit_promotion`, and say what happened in
 #' `kind`, `operands` (their dtypes), `result` (its dtype), `op`, `call`, `file` and `line`.
 #' One condition is given for all kinds that an operation shows.
+#'
+#' What is said about values has the classes `joist_overflow_warning`, `joist_loss_warning` (also
+#' `joist_changed_values_warning`), or `joist_overflow_error`, `joist_loss_error` (also
+#' `joist_changed_values_error` and `joist_value_error`), and the fields `kind`, `op`, `dtype`,
+#' `operands`, `count`, `position`, `call`, `file` and `line`.
 #' @examples
 #' with_promotion("jax", common_dtype("ui64", "i8"))
 #'
@@ -206,6 +232,10 @@ promotion_rule_sets <- function() {
 #' x <- nv_tensor(1:3, "f32")
 #' try(with_promotion(NULL, x * nv_scalar(0.5, "f64"), on = c(widening = "error")))
 #' with_promotion(NULL, x * 0.5, on = c(widening = "error"))
+#'
+#' byte <- nv_tensor(c(100L, 200L), "ui8")
+#' byte + byte
+#' with_promotion(NULL, byte + byte, on = c(overflow = "saturate"))
 #' @export
 with_promotion <- function(rules, expr, on = NULL) {
   old <- promotion_before(rules)
@@ -259,6 +289,14 @@ local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
     do.call(on.exit, list(back, add = TRUE, after = FALSE), envir = envir)
   }
   invisible(former)
+}
+
+# Evaluates code whose integers wrap on purpose.
+wrapping <- function(expr) {
+  old <- promotion_before(NULL)
+  on.exit(restore_promotion(old))
+  set_promotion(NULL, promotion_policy(c(overflow = "ok")))
+  expr
 }
 
 # What `on` asks for, and where warnings were given.
@@ -345,19 +383,21 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #' | `angle` | `Arg()` |
 #' | `linalg` | `solve()`, `qr()`, `svd()` and their like |
 #' | `mean` | `mean()` |
-#' | `sum` | `sum()`, `prod()` |
+#' | `sum`, `prod` | `sum()`, `prod()` |
 #' | `cumsum` | `cumsum()`, `cumprod()` |
 #' | `power` | `^`, `%/%` and `%%` of `bool`, which lacks them; `^` of integers of up to 4 bits |
 #' | `common` | operations on two dtypes, where the library differs from its published table |
+#' | others | that operation on two dtypes, where its result is not the common dtype |
 #'
 #' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes
 #' that the library lacks are left out, and so are ambiguous dtypes that it lacks.
 #'
 #' @inheritParams common_dtype
 #' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
-#'   `"i32?"`; `other`, the second operand of `common`, else `NA`; `result`, a dtype, or `NA` where
-#'   the operation is an error; `ambiguous`, whether the result is; `source`, the library and its
-#'   version.
+#'   `"i32?"`; `other`, the second operand of `common` and of the tables of
+#'   single operations, else `NA`; `result`, a dtype, the name of one that joist does not have, or
+#'   `NA` where the operation is an error; `ambiguous`, whether the result is; `source`, the library
+#'   and its version.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @seealso [promotion_table()] for the published tables.
@@ -378,13 +418,21 @@ promotion_facts <- function(rules = NULL) {
 #' that it doesn't matter which two of three operands meet first. Works for tables as for
 #' lattices; the nodes are those of the published table, and for a lattice all it has.
 #'
-#' @inheritParams common_dtype
+#' @param rules promotion rules as in [common_dtype()]; or several, as a vector of ids or a list of
+#'   rules, for one table of all.
 #' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes`
 #'   (their names), and `existence`, `commutativity` and `associativity`. Each of the latter
 #'   is a list of `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and
 #'   `counterexamples`, a data frame of the nodes `a`, `b`, `c` and the results `left` and
 #'   `right` that differ (for associativity, of `(a, b), c` and `a, (b, c)`; `"-"` is
 #'   undefined), those of known and early nodes first.
+#'
+#'   Of several rule sets, a data frame with a row for each: `rules`, `nodes` (their number),
+#'   `lattice` (whether all pairs are defined and the laws hold), `undefined` (pairs), the numbers
+#'   of counterexamples of `idempotence` (a node and itself have another one in common),
+#'   `commutativity`, `associativity` and `monotonicity` (a lower operand gives a result that is not
+#'   lower), then `cells`, the pairs of dtypes whose common one joist has, and `lossy`, how many of
+#'   them have operands with values that the common dtype does not hold.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design
@@ -394,8 +442,12 @@ promotion_facts <- function(rules = NULL) {
 #' numpy <- check_lattice("numpy")
 #' numpy
 #' subset(numpy$associativity$counterexamples, a == "i8" & b == "ui8")
+#' check_lattice(c("anvil", "jax", "numpy", "torch", "tensorflow"))
 #' @export
 check_lattice <- function(rules = NULL) {
+  if (length(rules) > 1L && !inherits(rules, "joist_rules")) {
+    return(do.call(rbind, unname(lapply(rules_list(rules), laws_of))))
+  }
   info <- .Call(joist_r_rules_info, rules)
   found <- .Call(joist_r_check_lattice, rules)
   laws <- lapply(found[c("existence", "commutativity", "associativity")], function(columns) {

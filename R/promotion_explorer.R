@@ -3,10 +3,20 @@
 
 #' Explore promotion in a browser
 #'
-#' Writes one HTML file that needs no network and no R: choose a rule set and two types and see
-#' their common type, the explanation ([explain_promotion()]), the cell of the table, the way
-#' through the lattice where the rules are one, and what differs under a second rule set. It can be
-#' used by keyboard (in the table, the arrow keys, Home and End), on a phone, and in dark mode.
+#' Writes one HTML file that needs no network and no R: choose a rule set, an operation and two
+#' types and see the type of the result, why ([explain_promotion()]), the answers of all rule sets
+#' on the page, the cell of the table, the path through the lattice where the rules are one, and the
+#' source of the rules, with a link where it is on the web. A second rule set marks and counts the
+#' cells in which both differ.
+#'
+#' The operations are those with separate results in a rule set: division where it gives
+#' floats, `c()` where it joins other types than `+`. The table shows the nodes of
+#' [promotion_table()]; dtypes that the rules know but their document leaves out, most of them of up
+#' to a byte, are added if asked for.
+#'
+#' The page fits any width, has a dark mode and can be used by keyboard (in the table, the arrow
+#' keys, Home, End, PageUp and PageDown) and with a screen reader. Its address keeps what is chosen:
+#' `page.html#jax/i8/ui8/numpy/divide` opens with the difference between two rule sets in division.
 #'
 #' @param file the path of the file to write; one that exists is replaced.
 #' @param rules ids of built-in rule sets, or a list of ids and `joist_rules` objects; by default
@@ -30,7 +40,10 @@ promotion_explorer <- function(file, rules = promotion_rule_sets()$id) {
   if (!is.character(rules) && !(is.list(rules) && !is.object(rules))) {
     stop_joist("joist_value_error", "`rules` must be ids of rule sets, or a list of rules")
   }
-  sets <- lapply(as.list(rules), promotion_rules)
+  # Ids stay ids: these are looked up faster than objects are checked.
+  sets <- lapply(as.list(rules), function(x) {
+    if (is.character(x)) rules_id(x) else promotion_rules(x)
+  })
   ids <- vapply(sets, rules_id, "")
   if (length(ids) == 0L) stop_joist("joist_value_error", "`rules` names no rules")
   if (anyDuplicated(ids)) {
@@ -78,86 +91,182 @@ explorer_colours <- function() {
 
 # ---- the answers ----
 
-# Texts are kept once, in `texts`, and referred to by number (from 0; -1 is none).
+# Operations that may have tables, and how the page writes them.
+explorer_operations <- c(
+  common = "x with y", add = "x + y", divide = "x / y", power = "x ^ y",
+  integer_divide = "x %/% y", modulo = "x %% y", combine = "c(x, y)", assign = "x[i] <- y",
+  maximum = "pmax(x, y)", bitwise = "nv_bitwise_and(x, y)",
+  rank_zero = "x + y, y without dimensions"
+)
+
+# The letters of tables: each stands for a result. None is special in JSON or HTML.
+explorer_letters <- function() {
+  codes <- setdiff(c(33:126, 192:591), utf8ToInt("\"\\<>&"))
+  strsplit(intToUtf8(codes), "")[[1L]]
+}
+
+# `names` are those of nodes and results. Sets refer by number (from 0) to names, and to `entries`,
+# the explanations, which are lists of numbers of `texts` (-1 is none).
 explorer_data <- function(sets) {
-  seen <- new.env()
-  number <- function(texts) {
-    vapply(texts, function(text) {
-      if (is.na(text)) {
-        return(-1L)
-      }
-      key <- paste0("=", text)
-      if (is.null(seen[[key]])) assign(key, length(seen), envir = seen)
-      seen[[key]]
-    }, 0L, USE.NAMES = FALSE)
-  }
-  nodes <- lapply(sets, explorer_nodes)
-  all_nodes <- unique(unlist(nodes))
-  described <- Map(function(rules, own) {
-    explorer_set(rules, own, all_nodes, number)
-  }, sets, nodes)
-  all_nodes <- number(all_nodes)
-  keys <- ls(seen, all.names = TRUE, sorted = FALSE)
-  texts <- character(length(keys))
-  texts[vapply(keys, function(key) seen[[key]], 0L) + 1L] <- substring(keys, 2L)
+  shown <- lapply(sets, explorer_nodes)
+  asked <- unique(unlist(lapply(shown, unlist)))
+  tables <- Map(explorer_tables, sets, shown, list(asked))
+  names <- unique(c(asked, unlist(lapply(tables, `[[`, "results"))))
+  pairs <- explorer_explanations(sets, shown)
+  described <- Map(function(rules, own, table, entries) {
+    explorer_set(rules, own, table, entries, names)
+  }, sets, shown, tables, pairs$entries_of)
   list(
-    texts = texts, nodes = all_nodes, kinds = kind_of_cells(texts[all_nodes + 1L]),
-    sets = unname(described)
+    names = names, kinds = kind_of_cells(names), letters = json_one(letters_used(tables)),
+    operations = data.frame(id = names(explorer_operations), form = unname(explorer_operations)),
+    texts = pairs$texts, entries = pairs$entries, sets = unname(described)
   )
 }
 
-# The nodes of the table; a table of guesses has those of R values as well.
+letters_used <- function(tables) {
+  paste(explorer_letters()[seq_len(max(lengths(lapply(tables, `[[`, "results"))))], collapse = "")
+}
+
+# The nodes of the table (one of guesses has those of R values as well), and other dtypes that the
+# rules know, most of them of up to a byte.
 explorer_nodes <- function(rules) {
   info <- .Call(joist_r_rules_info, rules)
   nodes <- info$nodes
   if (!any(is_guess(nodes)) && info$kind == "table") {
     nodes <- c(nodes, paste0(info$literals[-1L], "?"))
   }
-  nodes
+  more <- setdiff(dtypes(), nodes)
+  cells <- .Call(joist_r_promotion_table, rules, more, c(nodes, more), "common")
+  list(own = nodes, more = more[rowSums(cells != "-") > 0])
 }
 
-explorer_set <- function(rules, nodes, all_nodes, number) {
-  info <- .Call(joist_r_rules_info, rules)
-  pairs <- lapply(nodes, function(lhs) {
-    lapply(nodes, function(rhs) explorer_pair(explain_promotion(lhs, rhs, rules = rules), number))
+# Tables of all nodes of the page that the rules know, one for each operation that has results of
+# its own: rows one after the other, a letter for each cell.
+explorer_tables <- function(rules, shown, asked) {
+  own <- unlist(shown, use.names = FALSE)
+  others <- Filter(function(node) knows_node(rules, node), setdiff(asked, own))
+  nodes <- c(own, others)
+  blank <- matrix("", length(nodes), length(nodes), dimnames = list(nodes, nodes))
+  cells <- lapply(names(explorer_operations), function(operation) {
+    t(table_under(as_promotion_table(blank), rules, operation))
   })
+  names(cells) <- names(explorer_operations)
+  # Names that meet nothing are as good as unknown.
+  lives <- rowSums(cells$common != "-") > 0 | nodes %in% own
+  cells <- lapply(cells, function(x) x[lives, lives])
+  # What has no table here is as `+`, and that as the common types.
+  if (identical(cells$add, cells$common)) cells$add <- NULL
+  as_others <- if (is.null(cells$add)) cells$common else cells$add
+  others <- setdiff(names(cells), c("common", "add"))
+  cells[others[vapply(cells[others], identical, TRUE, as_others)]] <- NULL
+  results <- unique(unlist(cells))
+  letters <- explorer_letters()[seq_along(results)]
+  list(
+    nodes = nodes[lives], results = results,
+    tables = lapply(cells, function(x) {
+      json_one(paste(letters[match(x, results)], collapse = ""))
+    })
+  )
+}
+
+knows_node <- function(rules, node) {
+  x <- as_promotion_table(matrix("", 1L, 1L, dimnames = list(node, node)))
+  !inherits(tryCatch(table_under(x, rules), joist_dtype_error = identity), "condition")
+}
+
+explorer_set <- function(rules, shown, table, entries, names) {
+  info <- .Call(joist_r_rules_info, rules)
+  number <- function(x) match(x, names) - 1L
   list(
     id = json_one(info$id), kind = json_one(info$kind), source = json_one(info$source),
-    nodes = number(nodes), pairs = pairs, table = explorer_table(rules, all_nodes, number),
+    version = json_one(if (info$version != no_version()) info$version else NA_character_),
+    url = json_one(if (grepl("^https://", info$url)) info$url else NA_character_),
+    defaults = unname(info$literals), nodes = number(table$nodes),
+    own = json_one(length(shown$own)), more = json_one(length(shown$more)),
+    results = number(table$results), tables = table$tables, pairs = entries,
     lattice = explorer_lattice(rules, number)
   )
 }
 
+# What rules without a library have as their version.
+no_version <- function() .Call(joist_r_rules_info, "option0")$version
+
+explorer_lattice <- function(rules, number) {
+  edges <- lattice_edges(rules)
+  nodes <- unique(c(edges$from, edges$to))
+  if (nrow(edges) == 0L || anyNA(number(nodes))) {
+    return(NULL)
+  }
+  places <- node_places(nodes, edges)
+  list(
+    nodes = number(places$node), x = places$x, y = places$y, from = number(edges$from),
+    to = number(edges$to)
+  )
+}
+
+# ---- explanations ----
+
+# All pairs of all sets, each a number of `entries`. Explanations of many pairs differ in names
+# only, which stand in their texts as marks: texts and entries are kept once.
+explorer_explanations <- function(sets, shown) {
+  said <- Map(function(rules, own) set_explanations(rules, unlist(own, use.names = FALSE)),
+    sets, shown
+  )
+  parts <- unlist(lapply(said, `[[`, "parts"), recursive = FALSE)
+  flat <- unlist(parts)
+  texts <- unique(flat[!is.na(flat)])
+  numbers <- match(flat, texts, nomatch = 0L) - 1L
+  keys <- vapply(relist_by(numbers, lengths(parts)), paste, "", collapse = " ")
+  distinct <- unique(keys)
+  sizes <- vapply(said, function(x) length(x$parts), 0L)
+  list(
+    texts = texts, entries = lapply(strsplit(distinct, " ", fixed = TRUE), as.integer),
+    entries_of = relist_by(match(keys, distinct) - 1L, sizes)
+  )
+}
+
+relist_by <- function(x, sizes) unname(split(x, rep(factor(seq_along(sizes)), sizes)))
+
+# The explanations of all pairs of a set, row by row, with marks for what the page can put in: the
+# left type, the right one, the cell and the id of the rules.
+set_explanations <- function(rules, nodes) {
+  lhs <- rep(nodes, each = length(nodes))
+  rhs <- rep(nodes, length(nodes))
+  id <- rules_id(rules)
+  explained <- Map(function(left, right) {
+    explanation(NULL, NULL, list(left, right), c("x", "y"), NULL, rules, list())
+  }, lhs, rhs)
+  parts <- lapply(explained, pair_texts)
+  cells <- vapply(explained, function(x) x$cell, "")
+  pair <- rep(seq_along(parts), lengths(parts))
+  texts <- unlist(parts)
+  texts <- mark_names(texts, lhs[pair], "\ue000")
+  texts <- mark_names(texts, rhs[pair], "\ue001")
+  texts <- mark_names(texts, cells[pair], "\ue002")
+  texts <- mark_names(texts, rep(id, length(texts)), "\ue003")
+  list(parts = relist_by(texts, lengths(parts)))
+}
+
 # The headline, the common node, both ways, then a label and a text each.
-explorer_pair <- function(x, number) {
+pair_texts <- function(x) {
   parts <- explanation_parts(x)
   way <- vapply(x$operands$path, function(path) {
     if (length(path) > 0L) paste(path, collapse = " \u2192 ") else NA_character_
   }, "")
   top <- if (is.null(x$result)) NA_character_ else x$cell
-  number(c(headline(x), top, way, rbind(names(parts), parts)))
+  c(headline(x), top, way, rbind(names(parts), parts))
 }
 
-# Row by row: the cells of all nodes of the page, NA where the rules do not know a name.
-explorer_table <- function(rules, nodes, number) {
-  known <- vapply(nodes, function(node) {
-    x <- as_promotion_table(matrix("", 1L, 1L, dimnames = list(node, node)))
-    !inherits(tryCatch(table_under(x, rules), joist_dtype_error = identity), "condition")
-  }, TRUE)
-  blank <- matrix("", sum(known), sum(known), dimnames = list(nodes[known], nodes[known]))
-  cells <- matrix(NA_character_, length(nodes), length(nodes))
-  cells[known, known] <- table_under(as_promotion_table(blank), rules)
-  number(t(cells))
-}
-
-explorer_lattice <- function(rules, number) {
-  edges <- lattice_edges(rules)
-  if (nrow(edges) == 0L) {
-    return(NULL)
+# Each text with the name that goes with it replaced, where it stands as a word.
+mark_names <- function(texts, names, mark) {
+  for (name in setdiff(unique(names), "-")) {
+    at <- which(names == name)
+    at <- at[grepl(name, texts[at], fixed = TRUE)]
+    word <- gsub("([^A-Za-z0-9])", "\\\\\\1", name)
+    texts[at] <- gsub(
+      paste0("(?<![A-Za-z0-9_?*])", word, "(?![A-Za-z0-9_?*])"), mark, texts[at],
+      perl = TRUE
+    )
   }
-  places <- node_places(unique(c(edges$from, edges$to)), edges)
-  list(
-    nodes = number(places$node), x = places$x, y = places$y, from = number(edges$from),
-    to = number(edges$to)
-  )
+  texts
 }

@@ -9,6 +9,10 @@
 #' @param lhs,rhs character vectors of nodes: dtypes (`"f32"`), ambiguous dtypes
 #'   (`"i32?"`), the rule set's own weak types (`"i*"`, `"f*"`, `"c*"`) or other names
 #'   of its nodes. By default all nodes of the published table in the published order.
+#' @param operation the operation whose results the table shows, of those that
+#'   [promotion_rules_new()] lists: `"common"`, the common dtypes as published, or one such as
+#'   `"divide"`. Its results are those of the rules' own table for it or, where they have none, what
+#'   it makes of the common dtypes that operations use ([promotion_facts()]).
 #' @param x a promotion table.
 #' @param i,j,drop as for matrices: what remains a matrix remains a promotion table.
 #' @param ... for `[`, other indices, as for matrices; ignored by `print()`.
@@ -19,7 +23,8 @@
 #'   a coloured table; there, the chunk option `against` names rules whose differing cells are
 #'   marked.
 #' @section Errors:
-#' `joist_dtype_error` for a name that is not a node; `joist_promotion_error` for unknown rules.
+#' `joist_dtype_error` for a name that is not a node; `joist_promotion_error` for unknown rules;
+#' `joist_value_error` for an unknown operation.
 #' @source The sources of the built-in rule sets are listed by [promotion_rule_sets()];
 #'   the tables themselves are in `system.file("extdata", package = "joist")`.
 #' @seealso [explain_promotion()] for one of the cells.
@@ -28,8 +33,8 @@
 #' promotion_table("anvil", lhs = c("i32?", "f32?"), rhs = c("i8", "f64"))
 #' promotion_table("jax")["ui64", ]
 #' @export
-promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL) {
-  as_promotion_table(.Call(joist_r_promotion_table, rules, lhs, rhs))
+promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL, operation = "common") {
+  as_promotion_table(.Call(joist_r_promotion_table, rules, lhs, rhs, operation))
 }
 
 as_promotion_table <- function(cells) {
@@ -84,21 +89,25 @@ rules_id <- function(rules) .Call(joist_r_rules_info, rules)$id
 
 # The same pairs under other rules. A weak type that these do not have is the default of its kind,
 # also in the cells of its row and column, and Python's numbers are weak types.
-table_under <- function(x, rules) {
+table_under <- function(x, rules, operation = "common") {
   info <- .Call(joist_r_rules_info, rules)
-  weak <- c("i*", "f*", "c*")
-  defaults <- paste0(info$literals[-1L], "?")
+  weak <- c("b*", "i*", "f*", "c*")
+  defaults <- c("bool", paste0(info$literals[-1L], "?"))
+  python <- c("int", "float", "complex")
   theirs <- function(names) {
-    names <- exchange(names, c("int", "float", "complex"), weak, info$nodes)
+    names <- exchange(names, python, weak[-1L], info$nodes)
     exchange(names, weak, defaults, info$nodes)
   }
   rows <- theirs(rownames(x))
   columns <- theirs(colnames(x))
-  cells <- .Call(joist_r_promotion_table, rules, rows, columns)
+  cells <- .Call(joist_r_promotion_table, rules, rows, columns, operation)
   renamed <- outer(rows != rownames(x), columns != colnames(x), `|`)
   if (any(renamed)) {
-    ours <- if ("int" %in% unlist(dimnames(x))) c("int", "float", "complex") else weak
-    cells[renamed] <- exchange(exchange(cells[renamed], defaults, weak), weak, ours)
+    spelled <- outer(rownames(x) %in% python, colnames(x) %in% python, `|`) & renamed
+    cells[renamed] <- exchange(cells[renamed], c(defaults[-1L], python), weak[c(2:4, 2:4)])
+    cells[spelled] <- exchange(cells[spelled], weak[-1L], python)
+    truths <- outer(rownames(x) == "b*", colnames(x) == "b*", `&`) & renamed
+    cells[truths] <- exchange(cells[truths], "bool", "b*")
   }
   dimnames(cells) <- dimnames(x)
   cells

@@ -21,7 +21,7 @@
 #'
 #' @param x A tensor or an R array of real numbers.
 #' @param dtype A signed integer or float dtype of up to 8 bits, or `f16`, `bf16`, `i16`.
-#' @param dims Dimensions of which each position has a scale of its own, as numbers or names; `NULL`
+#' @param dims Dimensions of which each position has a separate scale, as numbers or names; `NULL`
 #'   for one scale.
 #' @param block Elements of a block; the last one may be shorter. Positions along all other
 #'   dimensions have blocks of their own. `NULL` for no blocks.
@@ -36,7 +36,7 @@
 #'   that share a scale have extent 1, and the one of blocks as many as there are blocks.
 #'   `nv_dequantize()`: a tensor of dtype `dtype`, a float, and of the shape of `values`.
 #' @section Errors: `joist_dtype_error` for dtypes that are not of these kinds; `joist_shape_error`
-#'   for dimensions that are none, a block that is not a positive whole number, and scales that do
+#'   for invalid dimensions, a block that is not a positive whole number, and scales that do
 #'   not fit the values; `joist_value_error` for `dims` together with `block`.
 #' @references Open Compute Project (2023). OCP Microscaling Formats (MX) Specification, version
 #' 1.0,
@@ -123,6 +123,7 @@ scaled <- function(x, type, shared, scale_dtype) {
 
 # 2^(floor(log2(largest)) - floor(log2(max))), from the bits of f32; NaN for what is not finite.
 power_of_two_scales <- function(largest, type) {
+  local_promotion("anvil") # others may lack ui32
   digits <- nv_scalar(23L, "ui32")
   least <- nv_scalar(as.integer(floor(log2(as.numeric(type$max)))), "i32")
   bits <- nv_shift_right_logical(nv_bitcast_convert(largest, "ui32"), digits)

@@ -4,7 +4,7 @@
 #' `any()`, `all()` and `mean()` (over all).
 #'
 #' Sums and products of bool and integers accumulate in 64 bits, where they wrap around beyond 2^63
-#' (2^64 for unsigned ones), of floats in double; in which
+#' (2^64 for unsigned ones), with a warning, of floats in double; in which
 #' dtype those of integers end is for the promotion rules to say ([promotion_facts()]: 64 bits under
 #' anvil, where a sum of `i8` is `i64`). The
 #' order of the additions is a fixed tree, so the bits do not depend on the number of

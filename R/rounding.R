@@ -39,11 +39,11 @@ nv_round <- function(x, digits = 0) {
   if (digits == 0) {
     nv_round(x)
   } else if (is_float_dtype(type)) {
-    like(fused("round", round_float, x, digits), type)
+    like(with_promotion("anvil", fused("round", round_float, x, digits)), type)
   } else if (digits > 0) {
     x
   } else {
-    with_promotion("anvil", fused("round_integer", round_integer, x, digits))
+    in_whole_numbers(fused("round_integer", round_integer, x, digits))
   }
 }
 
@@ -57,10 +57,10 @@ nv_signif <- function(x, digits = 6) {
     if (digits > 22) {
       return(as_operand(x))
     }
-    like(fused("signif", signif_float, x, digits), type)
+    like(with_promotion("anvil", fused("signif", signif_float, x, digits)), type)
   } else {
     x <- as_operand(x) # of the default dtype
-    with_promotion("anvil", fused("signif_integer", signif_integer, x, digits))
+    in_whole_numbers(fused("signif_integer", signif_integer, x, digits))
   }
 }
 
@@ -78,7 +78,7 @@ whole_digits <- function(digits) {
   floor(digits + 0.5)
 }
 
-# ---- floats, as doubles ----
+# ---- floats, as doubles, which some promotion rules compute in f32 ----
 
 round_float <- function(x, digits) {
   wide <- in_double(x)
@@ -194,6 +194,9 @@ first_double <- function(low, high, holds) {
 }
 
 # ---- integers, by their magnitudes: ui64, which some promotion rules do not have ----
+
+# Negative numbers are the magnitudes that wrap.
+in_whole_numbers <- function(expr) wrapping(with_promotion("anvil", expr))
 
 round_integer <- function(x, digits) {
   if (digits < -19) {

@@ -17,7 +17,7 @@
 #' @param side `"left"` or `"right"`.
 #' @return `nv_match()`: positions from 1 on; `nv_searchsorted()`: counts from 0 on; both known
 #'   `i32`. `nv_is_in()`: known `bool`. The shape is that of `x` or `values`.
-#' @section Errors: `joist_promotion_error` when there is no common dtype; `joist_value_error` for
+#' @section Errors: `joist_promotion_error` where comparing raises it; `joist_value_error` for
 #'   elements that are not sorted, missing values in `sorted`, another side, and a `nomatch` that is
 #'   not a whole number; `joist_shape_error` when `sorted` is not of rank 1; `joist_dtype_error` for
 #'   complex numbers, which have no order, in `nv_searchsorted()`.

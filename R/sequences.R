@@ -13,7 +13,8 @@
 #'
 #' @param start,end,from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes
 #'   traced ones and can be differentiated by them; those of `nv_seq()` decide about the shape, so
-#'   that `jit()` must know them. As in [nv_tensor()], text stands for large `i64` and `ui64`.
+#'   that `jit()` must know them, as it must know `length`, except in `for (i in nv_seq_len(n))`. As
+#'   in [nv_tensor()], text stands for large `i64` and `ui64`.
 #' @param steps,length How many numbers.
 #' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
 #' @param dtype A dtype or its name, for `nv_seq()` of integers or floats, for `nv_linspace()` a
@@ -80,6 +81,10 @@ one_number <- function(x, name, dtype) {
 # Whole numbers between both, in 64 bits that wrap: the quotient and the rest of the span apart, so
 # that no product is too large.
 whole_steps <- function(first, last, number, steps) {
+  wrapping(steps_that_wrap(first, last, number, steps))
+}
+
+steps_that_wrap <- function(first, last, number, steps) {
   down <- last < first
   start <- nv_convert(first, "i64")
   stop <- nv_convert(last, "i64")
@@ -93,10 +98,13 @@ whole_steps <- function(first, last, number, steps) {
 #' @rdname nv_linspace
 #' @export
 nv_seq_len <- function(length, dtype = NULL, ambiguous = FALSE, device = NULL) {
+  if (counts_here(length)) {
+    return(new_count(length))
+  }
   if (is_tensor(length)) {
     stop_joist(
       "joist_value_error", "`length` decides about the shape, so that it must be an R number; in ",
-      "jit() name the argument in `static`"
+      "jit() name the argument in `static`, or write `for (i in nv_seq_len(n))`"
     )
   }
   check_whole(length, "length")
@@ -155,7 +163,9 @@ float_sequence <- function(given) {
 }
 
 # In 64 bits that wrap.
-whole_sequence <- function(given, dtype) {
+whole_sequence <- function(given, dtype) wrapping(sequence_that_wraps(given, dtype))
+
+sequence_that_wraps <- function(given, dtype) {
   to <- given$to
   if (is.double(to) && is.double(given$from) && !is.object(to) && is.finite(to)) {
     to <- if (isTRUE(to < given$from)) ceiling(to) else floor(to)

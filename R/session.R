@@ -120,12 +120,22 @@ joist_info <- function() {
     list(
       blas = .Call(joist_r_blas, NULL),
       lapack = La_version(),
-      native = .Call(joist_r_native_figures),
+      native = native_figures(),
       promotion = .Call(joist_r_rules_info, NULL)$id,
       gpus = lapply(gpus_in_use(), function(gpu) nv_memory(device = gpu))
     )
   )
   structure(info, class = "joist_info")
+}
+
+native_figures <- function() {
+  figures <- .Call(joist_r_native_figures)
+  if (startsWith(figures$why, "the compiled code cannot be loaded")) {
+    figures$why <- paste0(
+      figures$why, "; JOIST_NATIVE_CACHE can name a folder that may hold programs"
+    )
+  }
+  figures
 }
 
 gpus_in_use <- function() {

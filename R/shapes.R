@@ -84,7 +84,10 @@ nv_diag <- function(x) {
   if (length(extents) != 2L) {
     stop_joist("joist_shape_error", "nv_diag() of a tensor of rank ", length(extents))
   }
-  slice(nv_flatten(x), 1L, extents[1L] + 1L, min(extents))
+  found <- slice(nv_flatten(x), 1L, extents[1L] + 1L, min(extents))
+  # As in JAX, where a diagonal is the result of a sum.
+  known <- ambiguous(x) && .Call(joist_r_rules_info, NULL)$extremes_known
+  if (known) nv_convert(found, dtype(x)) else found
 }
 
 # The matrix with these n elements on its diagonal. A matrix of more than `longest` elements is cut

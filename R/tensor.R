@@ -254,7 +254,18 @@ as.vector.nv_tensor <- function(x, mode = "any") {
   }
   out <- as_array(x, mode)
   dim(out) <- NULL
-  out
+  if (identical(mode, "character")) as_r_text(out) else out
+}
+
+# As R writes zeros, without their sign: factor() compares texts.
+as_r_text <- function(text) {
+  text[text %in% "-0"] <- "0"
+  is_complex <- !is.na(text) & endsWith(text, "i")
+  if (!any(is_complex)) {
+    return(text)
+  }
+  text[is_complex] <- sub("^-0([+-])", "0\\1", sub("-0i$", "+0i", text[is_complex]))
+  text
 }
 
 # A scalar for each element.

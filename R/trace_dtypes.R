@@ -10,7 +10,8 @@
 #'
 #' Operations that are repeated, in a loop or in a function that is called again, are one row with a
 #' `count`, as long as they see the same dtypes and shapes. What a function of joist does inside is
-#' listed under the call of that function.
+#' listed under the call of that function. In loops such as [nv_for()] and in [gradient()]
+#' operations are listed once, while they are traced.
 #'
 #' The *marks* say in words
 #' * where an ambiguous dtype met a known one: "i32? became known: i16";

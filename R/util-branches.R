@@ -254,6 +254,12 @@ merged_slot <- function(site, slot, a, b, was, plan) {
   if (b$state == "unbound") {
     return(lacking("TRUE"))
   }
+  if (may_lack_value(a) || may_lack_value(b)) {
+    return(poison(site, paste0(
+      "`", slot$name, "` has a value after ", header_of(site), place_of(site), " only if a loop ",
+      "before has had an iteration; assign it before that loop"
+    )))
+  }
   count <- length(plan$pairs)
   tryCatch(
     {

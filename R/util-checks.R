@@ -6,6 +6,20 @@ check_flag <- function(x, name) {
   }
 }
 
+check_choice <- function(x, name, choices) {
+  if (!is.character(x) || length(x) != 1L || !x %in% choices) {
+    stop_joist(
+      "joist_value_error", "`", name, "` must be one of ", paste0("\"", choices, "\"", collapse = ", ")
+    )
+  }
+}
+
+check_text <- function(x, name) {
+  if (!is.character(x) || is.object(x) || length(x) != 1L || is.na(x)) {
+    stop_joist("joist_value_error", "`", name, "` must be a string")
+  }
+}
+
 check_number <- function(x, name) {
   if (!is.numeric(x) || is.object(x) || length(x) != 1L || is.na(x)) {
     stop_joist("joist_value_error", "`", name, "` must be a number")

@@ -4,9 +4,12 @@
 # the user's.
 kind_of_cells <- function(cells) {
   kind <- sub("^(bool|ui|i|bf|f|c)[0-9]*[?*]?$", "\\1", cells)
+  narrow <- is_narrow(cells)
+  kind[narrow] <- sub("^(ui|i|f).*$", "\\1", sub("int", "i", cells[narrow], fixed = TRUE))
   kind[kind == "bf" | cells == "float"] <- "f"
   kind[cells == "int"] <- "i"
   kind[cells == "complex"] <- "c"
+  kind[cells == "b*"] <- "bool"
   kind[cells == "-"] <- "none"
   kind[!kind %in% names(kind_colours)] <- "own"
   kind
@@ -22,6 +25,9 @@ dark_kind_colours <- c(
   bool = "#afb8c1", ui = "#c8a1ff", i = "#7ab8ff", f = "#6fd08c", c = "#ff9a9a",
   none = "#8b949e", own = "#e6edf3"
 )
+
+# Dtypes of up to a byte, other than those of 8 bits that all libraries have.
+is_narrow <- function(cells) grepl("^(u?int1|u?i[24]|f[468]E[0-9A-Z]+)[?]?$", cells)
 
 is_guess <- function(cells) grepl("[?*]$", cells)
 

@@ -27,8 +27,70 @@ implicit_promotion <- function(facts, places) {
       operands = facts$operands, result = facts$result, op = facts$op, file = file, line = line
     )
   )
+  tell_once(condition, facts, places)
+}
+
+# Values that did not fit: results of integer operations that wrapped, or elements that an implicit
+# conversion changed; called from C, after a run. `places` has those that were warned about.
+changed_values <- function(facts, places) {
+  call <- user_call(sys.nframe() - 1L)
+  level <- if (facts$refused) "error" else "warning"
+  file <- if (is.null(facts$file)) NA_character_ else facts$file
+  line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
+  condition <- structure(
+    class = c(
+      sprintf("joist_%s_%s", facts$kind, level), sprintf("joist_changed_values_%s", level),
+      if (facts$refused) c("joist_value_error", "joist_error") else "joist_warning",
+      level, "condition"
+    ),
+    list(
+      message = changed_message(facts, file, line), call = call, kind = facts$kind,
+      op = facts$op, dtype = facts$dtype, operands = facts$operands, count = facts$count,
+      position = facts$position, file = file, line = line
+    )
+  )
+  tell_once(condition, facts, places)
+}
+
+changed_message <- function(facts, file, line) {
+  count <- format(facts$count, scientific = FALSE, big.mark = ",")
+  one <- facts$count == 1
+  position <- format(facts$position, scientific = FALSE)
+  if (!facts$converts) {
+    what <- if (one) {
+      paste0("1 result of ", facts$dtype, ", at position ", position, ", does")
+    } else {
+      paste0(count, " results of ", facts$dtype, ", the first at position ", position, ", do")
+    }
+    wide <- if (facts$dtype %in% c("i64", "ui64")) "f64" else "i64"
+    what <- paste0(what, " not fit and wrap", if (one) "s")
+    advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
+  } else {
+    from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")
+    what <- paste0(
+      if (facts$kind == "overflow") "wraps " else "rounds ",
+      if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
+      facts$dtype, if (one) ", at" else ", the first at", " position ", position
+    )
+    advice <- "convert both operands to a dtype that holds the values"
+  }
+  at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
+  subject <- if (facts$op %in% c("update", "put")) "assignment" else paste0("nv_", facts$op, "()")
+  paste0(
+    subject, if (facts$converts) " " else ": ", what, at, "; ", advice,
+    ", or allow it by with_promotion(NULL, ..., on = c(", facts$kind, " = \"ok\"))"
+  )
+}
+
+# Where warnings about values were given, unless a policy keeps its own list.
+warned_places <- new.env(parent = emptyenv())
+
+# An error, or a warning once per call site.
+tell_once <- function(condition, facts, places) {
   if (facts$refused) stop(condition)
-  place <- c(facts$op, facts$kind, deparse(call), file, unclass(facts$reference))
+  if (is.null(places)) places <- warned_places
+  call <- deparse(condition$call)
+  place <- c(facts$op, facts$kind, call, condition$file, unclass(facts$reference))
   place <- paste(place, collapse = "\n")
   if (!exists(place, envir = places, inherits = FALSE)) {
     warning(condition)
@@ -142,13 +204,28 @@ legible_call <- function(call, frame) {
   call
 }
 
-# Called from C where nv_tensor() was given no dtype, and the default has no room for a number.
-warn_of_rounding <- function(number, position, dtype) {
-  warn_joist(
-    "joist_rounding_warning", format(number, digits = 17L), " at position ", position,
+# Called from C where nv_tensor() was given no dtype, and the default has no room for a number: a
+# loss that the policy in force warns about or refuses.
+tell_of_rounding <- function(number, position, dtype, refused) {
+  message <- paste0(
+    format(number, digits = 17L), " at position ", position,
     " is rounded to ", dtype, ", the default dtype of doubles; use nv_tensor(x, \"f64\") or an ",
     "integer dtype to keep it"
   )
+  level <- if (refused) "error" else "warning"
+  condition <- structure(
+    class = c(
+      sprintf("joist_rounding_%s", level), sprintf("joist_loss_%s", level),
+      sprintf("joist_changed_values_%s", level),
+      if (refused) c("joist_value_error", "joist_error") else "joist_warning", level, "condition"
+    ),
+    list(
+      message = message, call = user_call(sys.nframe() - 1L), kind = "loss", dtype = dtype,
+      position = position
+    )
+  )
+  if (refused) stop(condition)
+  warning(condition)
 }
 
 warn_joist <- function(class, ...) {

@@ -1,10 +1,10 @@
-# R's loops on traced conditions and over tensors; see control_flow.R.
+# R's loops on traced conditions, over tensors and up to traced numbers; see control_flow.R.
 
 # A loop that a node runs.
 run_loop <- function(site, frame) {
   if (site$kind == "for") {
-    values <- eval(site$values, frame)
-    if (is_tensor(values) && is_tracing()) {
+    values <- loop_values(site, eval(site$values, frame))
+    if (is_region_of(values)) {
       return(for_region(site, frame, values))
     }
     values <- elements_of(site, values)
@@ -14,6 +14,62 @@ run_loop <- function(site, frame) {
 }
 
 in_body <- list(needed = FALSE, tail = "loop")
+
+# ---- what `for` goes over ----
+
+# The values of `for`; nv_seq_len() of a traced number is a count there, and so are numbers from or
+# to a traced one.
+loop_values <- function(site, values) {
+  before <- flow$counting
+  on.exit(flow$counting <- before)
+  flow$counting <- if (site$counted) site
+  values
+}
+
+is_region_of <- function(values) is_tensor(values) && is_tracing() || is_loop_count(values)
+
+# So many numbers, and the one of an iteration; `empty` if there may be none.
+is_loop_count <- function(x) inherits(x, "joist_count")
+
+counts_here <- function(x) is_traced(x) && !is.null(flow$counting)
+
+new_count <- function(length) {
+  site <- flow$counting
+  length <- traced_bound(site, length)
+  length <- required(
+    nv_convert(length, "i32"), length >= 0L,
+    paste0("the length in ", header_of(site), place_of(site), " is negative")
+  )
+  as_count(length, identity, TRUE)
+}
+
+as_count <- function(length, element, empty) {
+  structure(list(length = length, element = element, empty = empty), class = "joist_count")
+}
+
+# A number that decides how often a loop runs.
+traced_bound <- function(site, x) {
+  what <- paste("the bounds of", header_of(site))
+  if (length(x) != 1L) {
+    stop_flow(
+      site, what, " must be single numbers, not a tensor of shape ", shape_text(x),
+      class = "joist_shape_error"
+    )
+  }
+  if (has_mask(x)) stop_flow(site, what, " may be missing; call nv_replace_na() first")
+  if (dtype_kind(dtype(x)) == "complex") {
+    stop_flow(site, what, " must be real, not ", format(dtype(x)), class = "joist_dtype_error")
+  }
+  if (is_number(x)) x <- as_operand(x)
+  if (ndims(x) == 0L) x else nv_reshape(x, integer())
+}
+
+# `x` in programs that run where `condition` holds, else an error when they run.
+required <- function(x, condition, text) {
+  apply_operation("require", list(x, condition), list(label = label_number(text)))
+}
+
+# ---- iterations ----
 
 # The iterations of a loop after one that ended as `done` says. Ends normally or by return().
 continue_loop <- function(site, frame, done) {
@@ -103,6 +159,14 @@ left_function <- function(site, frame, done) {
 }
 
 for_region <- function(site, frame, values) {
+  if (is_loop_count(values)) {
+    going <- if (values$empty) values$length > 0L else TRUE
+    return(in_new_loop(site, frame, !values$empty, !values$empty, function(loop) {
+      loop$length <- values$length
+      loop$element_at <- values$element
+      run_region(loop, going, completion(0L))
+    }))
+  }
   if (ndims(values) != 1L) values <- nv_reshape(values, length(values))
   if (length(values) == 0L) {
     return(completion(0L))
@@ -126,16 +190,31 @@ for_region <- function(site, frame, values) {
 }
 
 elements_region <- function(site, frame, values, going, done) {
-  loop <- new_loop(site, frame, certain = TRUE, is.null(done))
-  if (!any(c("break", "return") %in% site$ways)) {
-    return(scan_region(loop, values))
-  }
-  loop$values <- values
-  run_region(loop, going, if (is.null(done)) completion(0L) else done)
+  in_new_loop(site, frame, TRUE, is.null(done), function(loop) {
+    if (!any(c("break", "return") %in% site$ways)) {
+      return(scan_region(loop, values))
+    }
+    loop$length <- length(values)
+    loop$element_at <- function(at) values[[at]]
+    run_region(loop, going, if (is.null(done)) completion(0L) else done)
+  })
 }
 
 while_region <- function(site, frame, going, done) {
-  run_region(new_loop(site, frame, certain = site$endless), going, done)
+  in_new_loop(site, frame, site$endless, TRUE, function(loop) run_region(loop, going, done))
+}
+
+# Runs a loop. A variable that an earlier loop may have left without a value counts as unassigned,
+# unless the body reads it first: then the program checks the earlier loop.
+in_new_loop <- function(site, frame, certain, first, run) {
+  loop <- new_loop(site, frame, certain, first)
+  if (length(loop$entered) == 0L) {
+    return(run(loop))
+  }
+  tryCatch(run(loop), joist_maybe_read = function(e) {
+    for (k in names(loop$entered)) write_slot(loop$slots[[as.integer(k)]], loop$entered[[k]])
+    run(new_loop(site, frame, certain, first, FALSE))
+  })
 }
 
 # A loop whose body is traced: the variables that it assigns, each with a `status`:
@@ -143,7 +222,7 @@ while_region <- function(site, frame, going, done) {
 #   out    has a value after an iteration, which is read after the loop
 #   plain  keeps the value it has before the loop
 #   temp   has a value within an iteration only
-new_loop <- function(site, frame, certain, first = TRUE) {
+new_loop <- function(site, frame, certain, first, doubts = TRUE) {
   enter_region(site, frame)
   flow$depth <- flow$depth - 1L
   own <- list(list(assigned = site$assigned, supers = site$supers))
@@ -153,9 +232,13 @@ new_loop <- function(site, frame, certain, first = TRUE) {
   if (returns) slots <- c(slots, list(list(name = "value", env = hidden, hidden = TRUE)))
   loop <- list2env(list(
     site = site, frame = frame, certain = certain, slots = slots, hidden = hidden,
-    returns = returns, values = NULL
+    returns = returns, length = NULL, ran = FALSE, entered = list()
   ), parent = emptyenv())
   loop$before <- lapply(slots, read_slot)
+  for (k in if (doubts) which(vapply(loop$before, may_lack_value, NA))) {
+    loop$entered[[as.character(k)]] <- loop$before[[k]]
+    loop$before[[k]] <- poison(site, slots[[k]]$name, "joist_maybe_read")
+  }
   variable <- which(vapply(slots, function(slot) {
     identical(slot$name, site$variable) && identical(slot$env, frame)
   }, NA))
@@ -165,6 +248,19 @@ new_loop <- function(site, frame, certain, first = TRUE) {
     if (k %in% variable && first) list(status = "none") else first_carry(loop$before[[k]])
   })
   loop
+}
+
+# Whether an earlier loop has assigned the variable, if that had an iteration.
+may_lack_value <- function(entry) {
+  entry$state == "bound" &&
+    any(vapply(split_value(entry$value, TRUE)$leaves, is_in_doubt, NA))
+}
+
+is_in_doubt <- function(x) !is.null(attr(x, "joist_doubt"))
+
+in_doubt <- function(x) {
+  attr(x, "joist_doubt") <- TRUE
+  x
 }
 
 first_carry <- function(entry) {
@@ -352,10 +448,15 @@ new_carry <- function(loop, slot, cell, value, used) {
       return(made)
     }
   }
-  if (!loop$certain && is.null(slot$hidden)) {
-    return(list(status = "temp"))
-  }
   made <- split_value(value, TRUE)
+  if (!loop$certain && is.null(slot$hidden)) {
+    if (length(made$leaves) == 0L) {
+      return(list(status = "temp"))
+    }
+    # The value is there after the loop if that has had an iteration, which the program checks.
+    loop$ran <- TRUE
+    loop$flags <- loop_flags(loop)
+  }
   made$status <- "out"
   made
 }
@@ -465,16 +566,20 @@ restore_variables <- function(loop) {
 }
 
 # Gives the variables their values after the loop, and notes which of those before it were used.
-write_variables <- function(loop, results) {
+write_variables <- function(loop, results, ran = NULL) {
   at <- 0L
   for (k in seq_along(loop$slots)) {
     slot <- loop$slots[[k]]
     carry <- loop$carry[[k]]
-    before <- loop$before[[k]]
-    entry <- before
+    entry <- loop$entered[[as.character(k)]]
+    if (is.null(entry)) entry <- loop$before[[k]]
     if (carry$status %in% c("carry", "out")) {
       own <- results[at + seq_along(carry$types)]
       at <- at + length(carry$types)
+      if (carry$status == "out" && !loop$certain && is.null(slot$hidden)) {
+        own <- lapply(own, required, ran, no_iteration_text(loop, slot))
+        own <- lapply(own, in_doubt)
+      }
       entry <- list(state = "bound", value = with_results(carry$template, own))
     } else if (carry$status == "temp") {
       reason <- loop$carry_reason[[slot$name]]
@@ -492,6 +597,13 @@ write_variables <- function(loop, results) {
     }
     write_slot(slot, entry)
   }
+}
+
+no_iteration_text <- function(loop, slot) {
+  paste0(
+    "`", slot$name, "` has no value: ", header_of(loop$site), place_of(loop$site),
+    " had no iteration; assign `", slot$name, "` before"
+  )
 }
 
 # `for` over the elements of a tensor, without `break` and return().
@@ -529,25 +641,22 @@ scan_region <- function(loop, values) {
 }
 
 # Other loops. `going` says whether there is a first iteration; `done` how the one before ended. The
-# carry starts with flags: whether there is a next iteration, whether the function has returned, and
-# the position in `loop$values`.
+# carry starts with flags: whether there is a next iteration, whether the function has returned,
+# whether there was an iteration, and the number of the iteration.
 run_region <- function(loop, going, done) {
   site <- loop$site
   if (loop$returns) hidden_value(loop, done)
-  loop$indexed <- !is.null(loop$values)
+  loop$indexed <- !is.null(loop$length)
   # A condition without assignments is a body; otherwise each iteration computes the next condition.
   loop$flagged <- loop$indexed || site$endless || !is_known(done) ||
     any(c("break", "return") %in% site$ways) || length(site$given) > 0L
-  loop$flags <- c(
-    if (loop$flagged) list(flag_type()), if (loop$returns) list(flag_type()),
-    if (loop$indexed) list(nv_aval("i32", integer()))
-  )
+  loop$flags <- loop_flags(loop)
   traced <- settle_region(loop, function() traced_iteration(loop))
   types <- c(loop$flags, carried_types(loop))
   begin <- c(
     if (loop$flagged) list(going),
     if (loop$returns) list(if (3L %in% done$may) done$kind == 3L else FALSE),
-    if (loop$indexed) list(1L)
+    if (loop$ran) list(FALSE), if (loop$indexed) list(1L)
   )
   start <- split_masks(c(Map(as_carried, begin, loop$flags), carried_before(loop)), types)
   end_body(traced, function() {
@@ -559,8 +668,16 @@ run_region <- function(loop, going, done) {
   end_body(condition, function() lapply(condition$outputs, as_carried, flag_type()))
   bodies <- list(condition$body, traced$body)
   results <- join_masks(apply_bodies("while", start, bodies), types)
-  write_variables(loop, results[seq_along(results) > length(loop$flags)])
+  ran <- if (loop$ran) results[[1L + loop$flagged + loop$returns]]
+  write_variables(loop, results[seq_along(results) > length(loop$flags)], ran)
   if (loop$returns) returned_value(loop, results[[1L + loop$flagged]]) else completion(0L)
+}
+
+loop_flags <- function(loop) {
+  c(
+    if (loop$flagged) list(flag_type()), if (loop$returns) list(flag_type()),
+    if (loop$ran) list(flag_type()), if (loop$indexed) list(nv_aval("i32", integer()))
+  )
 }
 
 # Traces the condition, if it is a body, and an iteration.
@@ -571,7 +688,7 @@ traced_iteration <- function(loop) {
   used <- list()
   if (!loop$flagged) {
     loop$condition <- trace_body(types, function(inputs) {
-      bind_variables(loop, inputs)
+      bind_variables(loop, inputs[seq_along(inputs) > first])
       list(condition_of(eval(site$condition, loop$frame), site))
     })
     used <- loop$cells
@@ -580,7 +697,9 @@ traced_iteration <- function(loop) {
   traced <- trace_body(types, function(inputs) {
     bind_variables(loop, inputs[seq_along(inputs) > first])
     at <- if (loop$indexed) inputs[[first]]
-    if (loop$indexed) assign(site$variable, loop$values[[at]], envir = loop$frame)
+    if (loop$indexed) {
+      assign(site$variable, loop$element_at(at), envir = loop$frame)
+    }
     done <- run_nodes(site$body, loop$frame, in_body)
     flags <- next_flags(loop, done, at)
     list(flags = flags, after = lapply(loop$slots, read_slot))
@@ -593,13 +712,13 @@ traced_iteration <- function(loop) {
 
 next_flags <- function(loop, done, at) {
   going <- if (loop$indexed) {
-    next_index(done, at, length(loop$values))
+    next_index(done, at, loop$length)
   } else if (loop$flagged) {
     next_condition(loop$site, loop$frame, done)
   }
   c(
     if (loop$flagged) list(going), if (loop$returns) list(has_returned(loop, done)),
-    if (loop$indexed) list(at + nv_scalar(1L, "i32"))
+    if (loop$ran) list(TRUE), if (loop$indexed) list(at + nv_scalar(1L, "i32"))
   )
 }
 

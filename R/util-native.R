@@ -4,7 +4,7 @@
 native_setup <- function(folder = native_folder(), policy = native_policy()) {
   kept <- !is.null(folder)
   if (!kept) folder <- file.path(tempdir(), "joist-native")
-  script <- native_script()
+  script <- native_script(kept)
   why <- NULL
   if (is.null(script)) {
     why <- "joist was installed without a compiler for programs"
@@ -27,13 +27,16 @@ native_policy <- function() {
 
 # A script of the shell: the source is $1, the object $2, and $3 are flags of the instruction set.
 # The limit is one of processor time, in seconds, for a compiler that this session cannot stop.
-native_script <- function() {
+# Objects that are kept are those of one script, so it names the contents of the headers.
+native_script <- function(kept) {
   headers <- system.file("native", package = "joist")
   compiler <- file.path(headers, "compiler")
   if (!file.exists(compiler)) {
     return(NULL)
   }
+  contents <- if (kept) tools::md5sum(list.files(headers, full.names = TRUE, recursive = TRUE))
   paste0(
+    if (kept) paste0(": ", paste(substr(contents, 1L, 8L), collapse = ""), "; "),
     "ulimit -t 60; exec </dev/null >\"$2.log\" 2>&1; ", readLines(compiler, 1L), " $3 -I",
     shQuote(headers), " -o \"$2.part\" \"$1\" -lm && mv -f \"$2.part\" \"$2\""
   )

@@ -6,7 +6,9 @@
 groups_at_once <- 16L
 
 # Those with the ranks, from 1 on, in a tensor of the dtype of `x`; NaN comes last.
-ranked_elements <- function(x, ranks) {
+ranked_elements <- function(x, ranks) with_promotion("anvil", find_ranked(x, ranks))
+
+find_ranked <- function(x, ranks) {
   nv_sort(nv_aval(dtype(x), 1L), 1L) # an error for a dtype without order
   key <- order_key(x)
   width <- bits_of(key)

@@ -95,16 +95,21 @@ tensor_leaves <- function(x, path) {
 }
 
 # Numbers the places that operations are called from: `site()` is what C asks for the place of the
-# operation that is being recorded, `failed()` gives the one of an error.
+# operation that is being recorded, `failed()` gives the one of an error. `label` is how the
+# recorded function is called in what is shown, NULL if it only evaluates code of others.
 new_places <- function(label) {
   self <- new.env(parent = emptyenv())
   self$label <- label
   self$floor <- 0L
   self$homes <- list()
   self$calls <- 0L
+  self$deadline <- Inf
   self$numbers <- new.env(parent = emptyenv())
   found <- list()
   self$site <- function() {
+    if (self$deadline < Inf && proc.time()[[3L]] > self$deadline) {
+      stop("reached elapsed time limit", call. = FALSE)
+    }
     entry <- entry_frame(sys.nframe() - 1L, self$floor)
     place <- place_of_frame(entry, self)
     number <- self$numbers[[place$key]]
@@ -129,7 +134,7 @@ new_places <- function(label) {
     if (!is.null(entry)) place_of_frame(entry, self)
   }
   self$table <- function() {
-    lapply(found, function(place) place[c("home", "line", "file", "call")])
+    lapply(found, function(place) place[c("home", "line", "file", "call", "reference")])
   }
   self
 }
@@ -150,20 +155,64 @@ place_of_frame <- function(entry, places) {
       places$homes[[home]] <- list(code = code, name = sys.call(caller)[[1L]])
     }
   }
-  reference <- NULL
-  frame <- entry
-  while (is.null(reference) && frame > max(caller, places$floor)) {
-    reference <- attr(sys.call(frame), "srcref")
-    frame <- frame - 1L
-  }
+  reference <- reference_of_frame(entry, caller, places$floor)
   call <- call_of_frame(entry)
   attr(call, "srcref") <- NULL
-  if (home == 0L && is.call(call)) call[[1L]] <- as.name(places$label)
+  if (home == 0L && is.call(call) && !is.null(places$label)) {
+    call[[1L]] <- as.name(places$label)
+  }
   line <- if (is.null(reference)) NA_integer_ else reference[1L]
+  file <- file_of(reference)
   text <- paste(deparse(call, 500L), collapse = " ")
   list(
-    key = paste(home, line, text), home = home, line = line, file = file_of(reference), call = call
+    key = paste(home, file, line, text), home = home, line = line, file = file, call = call,
+    reference = reference
   )
+}
+
+# The source of the statement that calls what runs in frame `entry`. R knows the latest statement:
+# that may be one of a function which evaluates an argument, and is not the caller, or, in a
+# function without braces, that of its caller.
+reference_of_frame <- function(entry, caller, floor) {
+  own <- if (caller > floor) attr(sys.function(caller), "srcref")
+  # Code that a function of base R evaluates, as with() does, may have no source.
+  above <- if (caller > floor && is_base_frame(caller)) floor else max(caller, floor)
+  for (frame in rev(seq_len(entry))) {
+    if (frame <= above) break
+    reference <- attr(sys.call(frame), "srcref")
+    if (is.null(reference)) next
+    callers <- if (is.null(own)) {
+      !is_in_callee(reference, frame, caller, floor)
+    } else {
+      is_within(reference, own)
+    }
+    if (callers) {
+      return(reference)
+    }
+  }
+  own
+}
+
+# Whether it is in the source of a function that runs between the two frames.
+is_in_callee <- function(reference, frame, caller, floor) {
+  for (between in rev(seq_len(frame - 1L))) {
+    if (between <= max(caller, floor)) break
+    callee <- attr(sys.function(between), "srcref")
+    if (!is.null(callee) && is_within(reference, callee)) {
+      return(TRUE)
+    }
+  }
+  FALSE
+}
+
+is_within <- function(reference, outer) {
+  identical(attr(reference, "srcfile"), attr(outer, "srcfile")) &&
+    reference[1L] >= outer[1L] && reference[3L] <= outer[3L]
+}
+
+is_base_frame <- function(frame) {
+  home <- topenv(environment(sys.function(frame)), baseenv())
+  identical(home, .BaseNamespaceEnv) || identical(home, baseenv())
 }
 
 file_of <- function(reference) {

@@ -539,7 +539,11 @@ loop <- function(code, context) {
 native_for <- function(code, site, body, finish, context) {
   site$variable <- as.character(code[[2L]])
   values <- expression_code(code[[3L]], context)
+  if (is.call(values) && head_of(values) == ":") {
+    values <- as.call(c(quote(.joist_range), site, as.list(values)[-1L]))
+  }
   site$values <- with_line(values, context$ref)
+  site$counted <- is_counting(code[[3L]])
   if (length(site$ways) > 0L) {
     context$fun$loops <- context$fun$loops + 1L
     site$record <- paste0(".joist_loop_", context$fun$loops)
@@ -548,6 +552,13 @@ native_for <- function(code, site, body, finish, context) {
   turns <- in_braces(context$ref, call("for", code[[2L]], quote(.joist_taken()), body), finish)
   arms <- list(turns, quote(.joist_nothing()), quote(return(.joist_value())))
   as.call(c(quote(switch), call(".joist_for", site, values), arms))
+}
+
+# A call of nv_seq_len() or seq_len().
+is_counting <- function(code) {
+  name <- if (is.call(code)) code[[1L]]
+  if (is.call(name) && head_of(name) %in% c("::", ":::")) name <- name[[3L]]
+  is.name(name) && as.character(name) %in% c("nv_seq_len", "seq_len")
 }
 
 # Code of an expression, whose `break`, `next` and `return()` leave more than itself.

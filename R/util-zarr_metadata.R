@@ -92,7 +92,7 @@ plain_json <- function(x) {
 # ---- version 3 ----
 
 metadata_of_v3 <- function(json, key) {
-  if (!is_object_json(json)) stop_joist("joist_value_error", key, ": is no object of JSON")
+  if (!is_object_json(json)) stop_joist("joist_value_error", key, ": is not a JSON object")
   if (!identical(as.character(json[["zarr_format"]]), "3")) {
     stop_field(key, "zarr_format", "must be 3")
   }
@@ -128,7 +128,7 @@ zarr_dtype <- function(x, key) {
   at <- match(name, known)
   if (is.na(at)) {
     stop_joist(
-      "joist_dtype_error", key, ": `data_type` is \"", name, "\", which is no dtype of joist's"
+      "joist_dtype_error", key, ": `data_type` is \"", name, "\", which joist does not have"
     )
   }
   dtypes()[at]
@@ -235,7 +235,7 @@ refuse_extensions <- function(json, key) {
 # ---- version 2 ----
 
 metadata_of_v2 <- function(json, key) {
-  if (!is_object_json(json)) stop_joist("joist_value_error", key, ": is no object of JSON")
+  if (!is_object_json(json)) stop_joist("joist_value_error", key, ": is not a JSON object")
   if (!identical(as.character(json[["zarr_format"]]), "2")) {
     stop_field(key, "zarr_format", "must be 2")
   }
@@ -274,7 +274,7 @@ dtype_of_v2 <- function(x, key) {
   at <- match(code, known)
   if (is.na(at) || !substr(text, 1L, 1L) %in% c("<", ">", "|")) {
     stop_joist(
-      "joist_dtype_error", key, ": `dtype` is \"", text, "\", which is no dtype of joist's"
+      "joist_dtype_error", key, ": `dtype` is \"", text, "\", which joist does not have"
     )
   }
   big <- startsWith(text, ">")
@@ -293,7 +293,7 @@ codecs_of_v2 <- function(x, key) {
 # ---- fill values ----
 
 parse_fill <- function(x, dtype, key) {
-  wrong <- function(...) stop_field(key, "fill_value", "is no value of ", dtype)
+  wrong <- function(...) stop_field(key, "fill_value", "is not a value of ", dtype)
   if (is.null(x)) {
     return(zero_or_one(dtype))
   }

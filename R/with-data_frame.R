@@ -41,13 +41,13 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
     stop_joist("joist_value_error", "`as` must be \"tensor\" or \"R\"")
   }
   if (!has_data(x)) {
-    stop_joist("joist_value_error", "a tensor without data is no column of a data frame")
+    stop_joist("joist_value_error", "a tensor without data cannot be a column of a data frame")
   }
   extents <- shape(x)
   if (length(extents) > 2L) {
     stop_joist(
       "joist_shape_error", "a tensor of rank ", length(extents),
-      " is no data frame; nv_reshape() it to rank 2"
+      " is not a data frame; nv_reshape() it to rank 2"
     )
   }
   if (length(extents) < 2L) {

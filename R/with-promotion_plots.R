@@ -86,6 +86,7 @@ way_up <- function(from, to, rules) explain_promotion(from, to, rules = rules)$o
 # the integers; layers by the longest way up.
 node_places <- function(nodes, edges) {
   kind <- kind_of_cells(nodes)
+  kind[is_narrow(nodes)] <- "own" # more of a column than have room there
   x <- c(bool = 0.5, ui = 0, i = 1, f = 2, c = 3, own = NA, none = NA)[kind]
   small <- sub("[?]$", "", nodes)
   if (any(small == "bf16")) x <- x + ifelse(small == "bf16", -0.28, ifelse(small == "f16", 0.28, 0))

@@ -11,8 +11,8 @@
 #' the
 #' Python package 'ml_dtypes', which must be installed. The array shares the tensor's memory, but
 #' for
-#' integers of fewer than 8 bits, and is read-only, in Fortran order; `numpy.array(a)` is a copy
-#' that
+#' signed integers of fewer than 8 bits, and is read-only, in Fortran order; `numpy.array(a)` is a
+#' copy that
 #' can be written. Python may keep it as long as it likes, and let go of it in any thread. A tensor
 #' on a
 #' GPU is copied to the CPU first. NumPy arrays have no missing values, and a tensor with some is a
@@ -20,7 +20,7 @@
 #' Of that, `a$to_pandas(types_mapper = pandas$ArrowDtype)` is a nullable array of pandas.
 #'
 #' Other libraries take `r_to_py(nv_to_dlpack(x))` with their `from_dlpack()`, in all dtypes that
-#' they have and that DLPack has, which are those of whole bytes. Those that ask for DLPack of
+#' they have; those of fewer than 8 bits only if they ask for DLPack 1.1. Libraries that ask for
 #' version 1 share the memory; the others get a copy that
 #' they may write. PyTorch shares it without remembering that it is read-only: call no function
 #' there that writes in place, such as `fill_()`, or do so with a copy, of `x$clone()` in Python or
@@ -93,8 +93,8 @@ r_to_py.nv_tensor <- function(x, convert = FALSE) { # nolint: object_name_linter
   exchange <- python_exchange()
   type <- numpy_type(format(dtype(x)))
   extents <- as.list(shape(x))
-  # DLPack has no dtypes of fewer bits than a byte, but their bytes.
-  if (!is.null(type$extension) && dtype_info(dtype(x))$bits < 8) {
+  # Integers of few bits have no copies of their sign there.
+  if (!is.null(type$extension) && dtype_info(dtype(x))$kind == "int") {
     x <- nv_read_bin(nv_write_bin(x), "ui8", shape(x))
   }
   taken <- .Call(joist_r_dlpack_take, nv_to_dlpack(x))
@@ -106,7 +106,7 @@ r_to_py.nv_dlpack <- function(x, convert = FALSE) { # nolint: object_name_linter
   exchange <- python_exchange()
   taken <- .Call(joist_r_dlpack_take, x)
   as_object <- if (taken[5L] == "dltensor") exchange$Given else exchange$Lent
-  as_object(taken[1L], taken[3L], taken[4L])
+  as_object(taken[1L], taken[3L], taken[4L], taken[6L])
 }
 
 is_python <- function(x) is.environment(x) && inherits(x, "python.builtin.object")

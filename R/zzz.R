@@ -1,5 +1,6 @@
 .onLoad <- function(libname, pkgname) {
   .Call(joist_r_init, topenv())
+  find_rules_files()
   native_setup()
   # Also when the library has been unloaded, which stops compilers, too.
   stop_compilers <- function(namespace) {

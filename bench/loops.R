@@ -342,6 +342,14 @@ seconds_c <- function(name, count) {
 
 seconds_jax <- function(count) ask_numbers(peers, "time", count)
 
+# A compiled function that calls `f`. The operands are its variables: the compiler looks at the
+# elements of constants, and joist would look in each call whether it has changed them.
+caller <- function(f, operands) {
+  names(operands) <- paste0("x", seq_along(operands))
+  call <- as.call(c(quote(f), lapply(names(operands), as.name)))
+  compiler::cmpfun(as.function(list(call), list2env(c(list(f = f), operands))))
+}
+
 # The number of calls that take at least `goal` seconds.
 repetitions <- function(measure) {
   once <- measure(1L)
@@ -415,9 +423,7 @@ measure_case <- function(case) {
   contestants <- list()
   values <- list()
   for (native in c("never", "wait")) {
-    f <- jit(case$f, native = native)
-    call <- as.call(c(list(f), case$operands))
-    run <- compiler::cmpfun(as.function(list(call)))
+    run <- caller(jit(case$f, native = native), case$operands)
     values[[native]] <- flat(run())
     contestants[[native]] <- local({
       run <- run
@@ -453,7 +459,7 @@ measure_case <- function(case) {
     wrong <- difference(values$never, values[[who]], within)
     if (nzchar(wrong)) remarks <- c(remarks, paste("DIFFERS:", who, wrong))
   }
-  source <- program(f, what = "c")
+  source <- do.call(program, c(list(jit(case$f)), case$operands, what = "c"))
   row <- data.frame(
     case = case$name, c = median_ms("c"), jax = median_ms("jax"), never = median_ms("never"),
     wait = median_ms("wait"), first_never = auto$first_never, first_auto = auto$first_auto,

@@ -11,7 +11,7 @@
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
   array-api serial tidy cuda-r configure living explorer control base layout arrow files narrow \
-  numpy versions docs warnings rooms scripts
+  numpy versions docs pages warnings rooms scripts
 long_steps := gradients-long accuracy functions fuzz valgrind numbers loops trixie sid large kills \
   plans slurm calls faults interrupts races threads hours coverage
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
@@ -89,6 +89,9 @@ cuda-r: $(work)/staged
 
 docs: install
 	@$(step) sh tools/steps/docs
+
+pages:
+	@$(call step,R) $(r) -f tools/pages.R
 
 lint: install
 	@$(step) $(r) -f tools/lint.R

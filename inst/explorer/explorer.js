@@ -2,11 +2,16 @@
 // Looks answers up and shows them; computes no type.
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const text = (k) => (k < 0 ? null : data.texts[k]);
-  const nodes = data.nodes.map(text);
-  const kinds = new Map(nodes.map((node, k) => [node, data.kinds[k]]));
+  const names = data.names;
+  const kinds = new Map(names.map((name, k) => [name, data.kinds[k]]));
+  const letters = new Map([...data.letters].map((letter, k) => [letter, k]));
+  const forms = new Map(data.operations.id.map((id, k) => [id, data.operations.form[k]]));
+  for (const set of data.sets) {
+    set.names = set.nodes.map((k) => names[k]);
+    set.at = new Map(set.names.map((name, k) => [name, k]));
+  }
   const byId = (id) => document.getElementById(id);
-  const state = { set: 0, other: -1, left: 0, right: 0 };
+  const state = { set: 0, other: -1, operation: "common", more: false, left: 0, right: 0 };
 
   function element(name, content, className) {
     const made = document.createElement(name);
@@ -18,42 +23,106 @@
   const kindOf = (cell) => (cell === "-" || cell === null ? "none" : kinds.get(cell) || "own");
   const isGuess = (cell) => /[?*]$/.test(cell || "");
   const classOf = (cell) => kindOf(cell) + (isGuess(cell) ? " guess" : "");
+  const shown = (cell) => (cell === "-" ? "\u2013" : cell);
 
-  const ownNodes = () => data.sets[state.set].nodes.map(text);
+  // The nodes of the table: that the document leaves out come last.
+  function ownNodes() {
+    const set = data.sets[state.set];
+    return set.names.slice(0, set.own + (state.more ? set.more : 0));
+  }
+
+  // What has no table of its own is as `+`, and that as the common types.
+  function tableOf(set, operation) {
+    const tables = data.sets[set].tables;
+    if (operation === "common") return tables.common;
+    return tables[operation] || tables.add || tables.common;
+  }
 
   // The cell of two nodes, by name, under a rule set; null where it does not know one of them.
-  function cellOf(set, left, right) {
-    const row = nodes.indexOf(left), column = nodes.indexOf(right);
-    return text(data.sets[set].table[row * nodes.length + column]);
+  function cellOf(set, left, right, operation = state.operation) {
+    const of = data.sets[set], row = of.at.get(left), column = of.at.get(right);
+    if (row === undefined || column === undefined) return null;
+    const letter = tableOf(set, operation)[row * of.names.length + column];
+    return names[of.results[letters.get(letter)]];
   }
 
+  // The explanation of the common type, its marks replaced by the names they stand for.
   function pairOf(left, right) {
-    const [headline, top, wayLeft, wayRight, ...parts] = data.sets[state.set].pairs[left][right];
-    return { headline: text(headline), top: text(top), ways: [text(wayLeft), text(wayRight)],
-             parts: parts.map(text) };
+    const set = data.sets[state.set], all = ownNodes(), size = set.own + set.more;
+    const cell = cellOf(state.set, all[left], all[right], "common");
+    const marks = { "\ue000": all[left], "\ue001": all[right], "\ue002": cell, "\ue003": set.id };
+    const text = (k) =>
+      k < 0 ? null : data.texts[k].replace(/[\ue000-\ue003]/g, (mark) => marks[mark]);
+    const [headline, top, wayLeft, wayRight, ...parts] =
+      data.entries[set.pairs[left * size + right]].map(text);
+    return { headline, top, ways: [wayLeft, wayRight], parts };
   }
 
-  function fill(select, names, chosen) {
-    select.replaceChildren(...names.map((name, k) => {
+  function resultOf(pair, left, right) {
+    const set = data.sets[state.set], cell = cellOf(state.set, left, right);
+    const form = forms.get(state.operation), both = `${left} with ${right}`;
+    if (state.operation === "common") return pair;
+    const weak = ["i*", "f*", "c*"].indexOf(cell);
+    const stands = weak < 0 ? "" : `, which stands for ${set.defaults[weak + 1]}?`;
+    const lacks = cell !== "-" && kinds.get(cell) === "own" && !set.at.has(cell)
+      ? ", a dtype that joist does not have" : "";
+    const said = state.operation in set.tables ? "has results of its own"
+      : "add" in set.tables ? "gives what x + y gives" : "gives the common types";
+    return {
+      headline: cell === "-" ? `${both} is undefined in ${form}`
+        : `${both} is ${cell}${stands}${lacks} in ${form}`,
+      top: null, ways: [null, null],
+      parts: [...pair.parts.slice(0, 2), "Operation", `${form} ${said} here.`,
+              "Table", `row ${left}, column ${right}: ${cell === "-" ? "undefined" : cell}.`],
+    };
+  }
+
+  function fill(select, texts, values, chosen) {
+    select.replaceChildren(...texts.map((name, k) => {
       const option = element("option", name);
-      option.value = k;
+      option.value = values[k];
       return option;
     }));
     select.value = chosen;
   }
 
+  const numbers = (list) => list.map((_, k) => k);
+
+  // Operations that one of the rule sets on view distinguishes.
+  function fillOperations() {
+    const has = (set) => (set < 0 ? [] : Object.keys(data.sets[set].tables));
+    const known = new Set([...has(state.set), ...has(state.other)]);
+    const ids = [...forms.keys()].filter((id) => known.has(id));
+    if (!known.has(state.operation)) state.operation = "common";
+    fill(byId("operation"), ids.map((id) => forms.get(id)), ids, state.operation);
+  }
+
+  function link(words, url) {
+    if (url === null || !/^https:\/\//.test(url)) return document.createTextNode(words);
+    const made = element("a", words);
+    made.href = url;
+    made.rel = "noopener noreferrer";
+    return made;
+  }
+
   function showSet() {
     const set = data.sets[state.set];
-    fill(byId("left"), ownNodes(), state.left);
-    fill(byId("right"), ownNodes(), state.right);
-    byId("source").textContent = "Source of the rules: " + set.source + ".";
+    fillOperations();
+    byId("more-label").hidden = set.more === 0;
+    byId("more").checked = state.more;
+    fill(byId("left"), ownNodes(), numbers(ownNodes()), state.left);
+    fill(byId("right"), ownNodes(), numbers(ownNodes()), state.right);
+    byId("source").replaceChildren(
+      "Source of the rules: ", link(set.source, set.url), set.version === null ? "." :
+        `; read from ${set.version}.`);
     drawLattice();
     drawTable();
   }
 
   function showPair() {
-    const names = ownNodes(), left = names[state.left], right = names[state.right];
-    const pair = pairOf(state.left, state.right);
+    const set = data.sets[state.set], all = ownNodes();
+    const left = all[state.left], right = all[state.right];
+    const pair = resultOf(pairOf(state.left, state.right), left, right);
     byId("left").value = state.left;
     byId("right").value = state.right;
     byId("headline").textContent = pair.headline;
@@ -65,11 +134,18 @@
     byId("parts").replaceChildren();
     for (let k = 0; k < pair.parts.length; k += 2)
       byId("parts").append(element("dt", pair.parts[k]), element("dd", pair.parts[k + 1]));
+    const source = element("dd");
+    source.append(link(set.source, set.url));
+    if (set.version !== null) source.append(`; ${set.version}`);
+    byId("parts").append(element("dt", "Source"), source);
     showOther(left, right);
+    showAll(left, right);
     lightLattice(pair, left, right);
     lightTable();
-    const parts = [data.sets[state.set].id, left, right];
-    if (state.other >= 0) parts.push(data.sets[state.other].id);
+    const parts = [set.id, left, right, state.other < 0 ? "" : data.sets[state.other].id,
+                   state.operation === "common" ? "" : state.operation,
+                   state.more ? "more" : ""];
+    while (parts[parts.length - 1] === "") parts.pop();
     history.replaceState(null, "", "#" + parts.map(encodeURIComponent).join("/"));
   }
 
@@ -86,6 +162,39 @@
       line.textContent = "Under " + id + ": " + (theirs === "-" ? "no common type" : theirs) + ".";
       line.className = "differs";
     }
+  }
+
+  // The answers of all rule sets, each with those that give it; most frequent first.
+  function showAll(left, right) {
+    const answers = new Map();
+    data.sets.forEach((set, k) => {
+      const cell = cellOf(k, left, right);
+      const answer = cell === null ? "not known" : cell === "-" ? "undefined" : cell;
+      answers.set(answer, [...(answers.get(answer) || []), k]);
+    });
+    const rank = ([answer, sets]) => (answer === "not known" ? 1000 : 0) - sets.length;
+    const sorted = [...answers].sort((a, b) => rank(a) - rank(b));
+    byId("all").replaceChildren();
+    for (const [answer, sets] of sorted) {
+      const label = answer === "undefined" ? "\u2013" : answer;
+      const line = element("dd");
+      for (const k of sets) {
+        const button = element("button", data.sets[k].id);
+        button.type = "button";
+        button.dataset.set = k;
+        button.setAttribute("aria-current", String(k === state.set));
+        line.append(button, " ");
+      }
+      const term = element("dt", label, answer === "not known" ? "none" : classOf(answer));
+      term.setAttribute("aria-label", answer);
+      byId("all").append(term, line);
+    }
+    const form = state.operation === "common" ? "" : ` in ${forms.get(state.operation)}`;
+    const different = sorted.filter(([answer]) => answer !== "not known").length;
+    byId("all-note").textContent =
+      `${left} with ${right} has ${different} ` +
+      `${different === 1 ? "answer" : "different answers"} ` +
+      `altogether${form}. Choose rules to look at them.`;
   }
 
   // ---- the lattice ----
@@ -109,6 +218,7 @@
     const height = (top - Math.min(...lattice.y)) * high + boxHeight + 8;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("style", `max-width:${width * 1.4}px`);
+    const text = (k) => names[k];
     const place = new Map(lattice.nodes.map((node, k) => [node, {
       x: (lattice.x[k] - left) * wide + boxWidth / 2 + 4,
       y: (top - lattice.y[k]) * high + boxHeight / 2 + 4,
@@ -153,30 +263,39 @@
   // ---- the table ----
 
   function drawTable() {
-    const names = ownNodes(), table = byId("table");
-    const corner = element("th"), first = element("tr");
-    first.append(corner, ...names.map((name) => {
+    const all = ownNodes(), table = byId("table");
+    const first = element("tr"), corner = element("th");
+    corner.append(element("span", "x \\ y"));
+    first.append(corner, ...all.map((name) => {
       const head = element("th", name);
       head.scope = "col";
       return head;
     }));
-    const rows = names.map((left, i) => {
+    let differ = 0, both = 0;
+    const rows = all.map((left, i) => {
       const row = element("tr"), head = element("th", left);
       head.scope = "row";
       row.append(head);
-      names.forEach((right, j) => {
+      all.forEach((right, j) => {
         const cell = cellOf(state.set, left, right);
-        const made = element("td", cell === "-" ? "\u2013" : cell, classOf(cell));
+        const made = element("td", shown(cell), classOf(cell));
+        let words = `${left} with ${right}: ${cell === "-" ? "undefined" : cell}`;
         made.setAttribute("role", "gridcell");
         made.dataset.row = i;
         made.dataset.column = j;
         if (state.other >= 0) {
           const theirs = cellOf(state.other, left, right);
-          if (theirs !== cell) {
+          if (theirs !== null) both++;
+          if (theirs !== null && theirs !== cell) {
+            const there = theirs === "-" ? "undefined" : theirs;
+            differ++;
             made.classList.add("differs");
-            made.title = theirs === null ? "not known there" : "there: " + theirs;
+            made.append(element("small", shown(theirs)));
+            words += `; ${data.sets[state.other].id}: ${there}`;
+            made.title = words;
           }
         }
+        made.setAttribute("aria-label", words);
         row.append(made);
       });
       return row;
@@ -185,32 +304,40 @@
     head.append(first);
     body.append(...rows);
     table.replaceChildren(head, body);
-    const differ = table.querySelectorAll("td.differs").length;
+    table.setAttribute("aria-rowcount", all.length + 1);
+    table.setAttribute("aria-colcount", all.length + 1);
+    const form = state.operation === "common" ? "" : `, ${forms.get(state.operation)}`;
+    byId("table-title").textContent = `Table of ${data.sets[state.set].id}${form}`;
     byId("table-note").textContent = state.other < 0
       ? "The left type is the row. Click a cell, or move by the arrow keys."
-      : `${differ} of ${names.length ** 2} cells differ from those of ` +
-        `${data.sets[state.other].id}; they are marked.`;
+      : `${differ} of ${both} cells that both have differ from those of ` +
+        `${data.sets[state.other].id}; they are marked, its answer below.`;
   }
 
   const cellAt = (i, j) =>
     byId("table").querySelector(`td[data-row="${i}"][data-column="${j}"]`);
 
   function lightTable() {
-    for (const cell of byId("table").querySelectorAll("td")) {
+    const former = byId("table").querySelectorAll("td[aria-selected='true'], td[tabindex='0']");
+    for (const cell of former) {
       cell.tabIndex = -1;
       cell.setAttribute("aria-selected", "false");
     }
     const chosen = cellAt(state.left, state.right);
     chosen.tabIndex = 0;
     chosen.setAttribute("aria-selected", "true");
-    for (const head of byId("table").querySelectorAll("th")) head.classList.remove("lit");
-    // Into view sideways; the page itself stays where it is.
-    const frame = byId("table").parentElement, head = chosen.parentElement.cells[0].offsetWidth;
-    if (chosen.offsetLeft < frame.scrollLeft + head) frame.scrollLeft = chosen.offsetLeft - head;
-    const end = chosen.offsetLeft + chosen.offsetWidth - frame.clientWidth;
-    if (end > frame.scrollLeft) frame.scrollLeft = end;
+    for (const head of byId("table").querySelectorAll("th.lit")) head.classList.remove("lit");
+    // Into view within the frame; the page itself stays where it is.
+    const frame = byId("table").parentElement, row = chosen.parentElement;
+    const aside = row.cells[0].offsetWidth, above = byId("table").rows[0].offsetHeight;
+    const within = (at, size, least, now, room) =>
+      at < now + least ? at - least : at + size > now + room ? at + size - room : now;
+    frame.scrollLeft = within(
+      chosen.offsetLeft, chosen.offsetWidth, aside, frame.scrollLeft, frame.clientWidth);
+    frame.scrollTop = within(
+      chosen.offsetTop, chosen.offsetHeight, above, frame.scrollTop, frame.clientHeight);
     byId("table").rows[0].cells[state.right + 1].classList.add("lit");
-    byId("table").rows[state.left + 1].cells[0].classList.add("lit");
+    row.cells[0].classList.add("lit");
   }
 
   // ---- what the user does ----
@@ -219,34 +346,43 @@
     state.left = left;
     state.right = right;
     showPair();
-    if (focus) cellAt(left, right).focus();
+    if (focus) cellAt(left, right).focus({ preventScroll: true });
   }
 
   // The types stay, where the other rules have them.
-  function chooseSet(set) {
+  function change(what) {
     const before = ownNodes(), left = before[state.left], right = before[state.right];
-    state.set = set;
+    Object.assign(state, what);
+    if (data.sets[state.set].more === 0) state.more = false;
     state.left = Math.max(0, ownNodes().indexOf(left));
     state.right = Math.max(0, ownNodes().indexOf(right));
+    byId("rules").value = state.set;
     showSet();
     showPair();
   }
 
-  byId("rules").addEventListener("change", (event) => chooseSet(Number(event.target.value)));
-  byId("left").addEventListener("change", (e) => choosePair(Number(e.target.value), state.right));
-  byId("right").addEventListener("change", (e) => choosePair(state.left, Number(e.target.value)));
-  byId("swap").addEventListener("click", () => choosePair(state.right, state.left));
-  byId("other").addEventListener("change", (event) => {
-    state.other = Number(event.target.value);
-    drawTable();
-    showPair();
+  const on = (id, event, action) => byId(id).addEventListener(event, action);
+  on("rules", "change", (e) => change({ set: Number(e.target.value) }));
+  on("other", "change", (e) => change({ other: Number(e.target.value) }));
+  on("operation", "change", (e) => change({ operation: e.target.value }));
+  on("more", "change", (e) => change({ more: e.target.checked }));
+  on("left", "change", (e) => choosePair(Number(e.target.value), state.right));
+  on("right", "change", (e) => choosePair(state.left, Number(e.target.value)));
+  on("swap", "click", () => choosePair(state.right, state.left));
+  on("choice", "submit", (e) => e.preventDefault());
+  on("all", "click", (e) => {
+    const button = e.target.closest("button");
+    if (!button) return;
+    const set = button.dataset.set;
+    change({ set: Number(set) });
+    const again = byId("all").querySelector(`button[data-set="${set}"]`);
+    if (again) again.focus({ preventScroll: true });
   });
-  byId("choice").addEventListener("submit", (event) => event.preventDefault());
-  byId("table").addEventListener("click", (event) => {
+  on("table", "click", (event) => {
     const cell = event.target.closest("td");
     if (cell) choosePair(Number(cell.dataset.row), Number(cell.dataset.column), true);
   });
-  byId("table").addEventListener("keydown", (event) => {
+  on("table", "keydown", (event) => {
     const last = ownNodes().length - 1;
     const clip = (k) => Math.min(last, Math.max(0, k));
     const moves = {
@@ -265,19 +401,17 @@
     const asked = location.hash.slice(1).split("/").map(decodeURIComponent);
     const ids = data.sets.map((set) => set.id);
     state.set = Math.max(0, ids.indexOf(asked[0]));
-    const names = ownNodes(), find = (name, other) => {
-      const at = names.indexOf(name);
-      return at >= 0 ? at : Math.max(0, names.indexOf(other));
+    state.other = ids.indexOf(asked[3]);
+    if (forms.has(asked[4])) state.operation = asked[4];
+    state.more = asked[5] === "more" && data.sets[state.set].more > 0;
+    const find = (name, other) => {
+      const at = ownNodes().indexOf(name);
+      return at >= 0 ? at : Math.max(0, ownNodes().indexOf(other));
     };
     state.left = find(asked[1], "i8");
     state.right = find(asked[2], "ui8");
-    state.other = ids.indexOf(asked[3]);
-    fill(byId("rules"), ids, state.set);
-    fill(byId("other"), ids, state.other);
-    const none = element("option", "nothing");
-    none.value = -1;
-    byId("other").prepend(none);
-    byId("other").value = state.other;
+    fill(byId("rules"), ids, numbers(ids), state.set);
+    fill(byId("other"), ["nothing", ...ids], [-1, ...numbers(ids)], state.other);
     showSet();
     showPair();
   }

@@ -17,7 +17,7 @@ _set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
 _new_capsule = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
 )(("PyCapsule_New", ctypes.pythonapi))
-# A capsule that is being destroyed is no object that could be referred to: it is an address.
+# A capsule that is being destroyed is not an object that could be referred to: it is an address.
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_IsValid", ctypes.pythonapi)
 )
@@ -29,6 +29,7 @@ _pointer_at = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_
 _VERSIONED, _PLAIN = b"dltensor_versioned", b"dltensor"
 _USED = {_VERSIONED: b"used_dltensor_versioned", _PLAIN: b"used_dltensor"}
 _CPU = 1
+_PADDED = 4  # a flag: elements of fewer than 8 bits have a byte each
 
 _end = _again = _copied = _end_plain = None
 
@@ -112,9 +113,10 @@ def _capsule(struct, name):
 class Lent:
     """A tensor of R for from_dlpack() of other libraries, as often as they ask."""
 
-    def __init__(self, struct, device_type, device_id):
+    def __init__(self, struct, device_type, device_id, flags):
         self._struct = int(struct, 16)
         self._device = (int(device_type, 16), int(device_id, 16))
+        self._padded = bool(int(flags, 16) & _PADDED)
 
     def __del__(self):
         _end(self._struct)
@@ -125,6 +127,11 @@ class Lent:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if dl_device is not None and tuple(dl_device) != self._device:
             raise BufferError("joist: move the tensor to the device in R, by nv_to()")
+        if self._padded and (max_version is None or tuple(max_version) < (1, 1)):
+            raise BufferError(
+                "joist: elements of fewer than 8 bits, with a byte each, need DLPack 1.1, which "
+                "this library does not ask for; pass nv_bitcast_convert(x, \"ui8\")"
+            )
         if max_version is not None and max_version[0] >= 1:
             if copy:
                 raise BufferError("joist: a copy is made where the tensor arrives")
@@ -141,7 +148,7 @@ class Lent:
 class Given:
     """A copy of a tensor for from_dlpack() of one other library, in DLPack before version 1."""
 
-    def __init__(self, struct, device_type, device_id):
+    def __init__(self, struct, device_type, device_id, flags):
         self._capsule = _capsule(int(struct, 16), _PLAIN)
         self._device = (int(device_type, 16), int(device_id, 16))
 
@@ -207,7 +214,7 @@ def describe(x):
 
     if not (hasattr(x, "__array_interface__") or hasattr(x, "__array__")):
         raise TypeError(
-            "joist: a Python object of type %s is no array; make one by numpy.asarray()"
+            "joist: a Python object of type %s is not an array; make one by numpy.asarray()"
             % type(x).__name__
         )
     array = numpy.asarray(x)

@@ -66,7 +66,7 @@ static const char *common(SEXP x, SEXP y, int *ambiguous) {
   joist_r_operand(x, &operands[0]);
   joist_r_operand(y, &operands[1]);
   const joist_status status =
-      joist_common_type(joist_r_rules(R_NilValue), operands, 2, &result, &error);
+      joist_common_type(joist_r_rules(R_NilValue), JOIST_PAIR_COMMON, operands, 2, &result, &error);
   joist_r_raise_if(status, &error);
   *ambiguous = result.ambiguous;
   return joist_dtype_name(result.dtype);

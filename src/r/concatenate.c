@@ -81,21 +81,22 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   return made;
 }
 
-bool joist_r_may_widen(const struct joist_r_value *x) {
+bool joist_r_may_widen(const struct joist_rules *rules, const struct joist_r_value *x) {
   const struct joist_type own = x->argument.operand.type;
-  return x->form == JOIST_R_CONCRETE && (own.ambiguous || own.dtype == JOIST_BOOL);
+  return x->form == JOIST_R_CONCRETE &&
+         (own.ambiguous || own.dtype == JOIST_BOOL || rules->has_pairs[JOIST_PAIR_ASSIGN]);
 }
 
 SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
                      const struct joist_r_value *value) {
-  if (!joist_r_may_widen(x) || is_all_missing(value)) return x->object;
+  if (!joist_r_may_widen(rules, x) || is_all_missing(value)) return x->object;
   const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
   const struct joist_attributes none = {.count = 0};
   struct joist_signature signature;
   struct joist_error error;
   struct joist_type common;
   if (joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error) == JOIST_OK ||
-      !joist_promote(rules, operands[0].type, operands[1].type, &common))
+      joist_common_type(rules, JOIST_PAIR_ASSIGN, operands, 2, &common, &error) != JOIST_OK)
     return x->object;
   struct joist_r_value read = *x;
   return read_as(rules, x->object, &read, common);
@@ -193,7 +194,7 @@ SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
   const double from = joist_r_number(first), pieces = joist_r_number(count);
   if (!joist_shape_count(&each, &n) || !(from >= 1 && pieces >= 0) ||
       !((from - 1 + pieces) * (double)n <= (double)value.count))
-    joist_r_stop(JOIST_ERROR_SHAPE, "the tensor has not so many pieces");
+    joist_r_stop(JOIST_ERROR_SHAPE, "the tensor does not have that many pieces");
   SEXP made = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)pieces));
   for (R_xlen_t k = 0; k < XLENGTH(made); k++)
     SET_VECTOR_ELT(made, k, joist_r_piece(&value, ((size_t)(from - 1) + (size_t)k) * n, n, &each));

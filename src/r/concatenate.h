@@ -14,7 +14,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
 SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
                      const struct joist_r_value *value);
 /* Whether joist_r_widened() looks at the value. */
-bool joist_r_may_widen(const struct joist_r_value *x);
+bool joist_r_may_widen(const struct joist_rules *rules, const struct joist_r_value *x);
 
 /* Side by side along `dim`, 1-based. `shapes` is a list with the shape that each of them
  * takes first (scalars are repeated to it), a flag for all of them

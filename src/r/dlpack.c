@@ -51,7 +51,8 @@ static SEXP new_pointer(SEXP tag) {
   return pointer;
 }
 
-static const struct joist_dl_tensor *tensor_of(SEXP pointer) {
+/* Sets `flags` to those of the struct, or to NULL before version 1. */
+static const struct joist_dl_tensor *tensor_of(SEXP pointer, const uint64_t **flags) {
   const bool tagged = TYPEOF(pointer) == EXTPTRSXP &&
                       (is_versioned(pointer) || R_ExternalPtrTag(pointer) == tag_of(false));
   if (!tagged)
@@ -62,11 +63,13 @@ static const struct joist_dl_tensor *tensor_of(SEXP pointer) {
     joist_r_stop(JOIST_ERROR_VALUE,
                  "what this external pointer had is gone: it is taken only once, and neither saved "
                  "nor sent to other processes");
+  *flags = NULL;
   if (!is_versioned(pointer)) return &((struct joist_dl_managed *)memory)->tensor;
   const struct joist_dl_versioned *const own = memory;
   if (own->version.major != JOIST_DL_MAJOR)
     joist_r_stop(JOIST_ERROR_VALUE, "this is DLPack of version %u.%u; joist reads version 1",
                  (unsigned)own->version.major, (unsigned)own->version.minor);
+  *flags = &own->flags;
   return &own->tensor;
 }
 
@@ -108,14 +111,15 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   joist_r_needs_data(&value);
   if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor");
   struct joist_error error;
-  joist_r_raise_if(joist_dlpack_check_dtype(value.argument.operand.type.dtype, &error), &error);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  if (!read_only) joist_r_raise_if(joist_dlpack_check_given(dtype, &error), &error);
   const struct joist_device *const device = joist_r_common_device(&value, 1);
   SEXP pointer = PROTECT(new_pointer(tag_of(read_only)));
   SEXP payload = PROTECT(joist_r_shared_payload(&value));
   void *elements = device->host ? joist_r_elements(payload) : joist_r_remote_memory(payload);
   if (!read_only) payload = copy_of(&value, device, &elements);
   PROTECT(payload);
-  const size_t size = joist_dtype_size(value.argument.operand.type.dtype);
+  const size_t size = joist_dtype_size(dtype);
   if (device->host && value.count > 0 && (uintptr_t)elements % size != 0)
     payload = aligned_copy(size, value.count, &elements);
   PROTECT(payload);
@@ -124,7 +128,6 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   struct joist_keep_alive *const keep = joist_r_keep_alive(payload);
   const struct joist_dl_device where = {device->host ? JOIST_DL_CPU : JOIST_DL_CUDA,
                                         device->host ? 0 : device->ordinal};
-  const joist_dtype dtype = value.argument.operand.type.dtype;
   const struct joist_shape *const shape = &value.argument.shape;
   if (value.count == 0) elements = NULL;
   R_SetExternalPtrAddr(pointer,
@@ -148,22 +151,22 @@ static void make_room(size_t bytes) {
   joist_r_collect(false);
 }
 
-static size_t bytes_of(const struct joist_dl_view *view) {
-  return view->count * joist_dtype_size(view->dtype);
+/* Whether a tensor reads elements of the host where they are. */
+static bool is_shared(const struct joist_dl_view *view) {
+  return view->in_order && view->count > 0 && !joist_has_unused_bits(view->dtype);
 }
 
 /* The elements where they are, or a copy in R's order, and with unused bits as joist has them. */
 static SEXP payload_of(const struct joist_dl_view *view, SEXP owner) {
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  const bool unused = joist_has_unused_bits(view->dtype);
-  const bool as_is = view->in_order && view->count > 0 && !unused;
+  const bool unused = joist_has_unused_bits(view->dtype), as_is = is_shared(view);
   const SEXPTYPE type = joist_r_payload_type(view->dtype);
-  make_room(bytes_of(view));
-  SEXP payload =
-      PROTECT(as_is ? joist_r_foreign(type, view->elements,
-                                      type == RAWSXP ? bytes_of(view) : view->count, owner)
-                    : joist_r_payload(view->dtype, view->count));
+  make_room(joist_dlpack_bytes(view));
+  SEXP payload = PROTECT(
+      as_is ? joist_r_foreign(type, view->elements,
+                              type == RAWSXP ? joist_dlpack_bytes(view) : view->count, owner)
+            : joist_r_payload(view->dtype, view->count));
   if (!as_is)
     joist_r_raise_if(joist_dlpack_gather(view, joist_r_elements(payload), &run, &error), &error);
   void *const elements = joist_r_elements(payload);
@@ -182,13 +185,32 @@ static SEXP on_host(const struct joist_dl_view *view, SEXP owner) {
   return tensor;
 }
 
+/* Elements of fewer bits than a byte pass through the host, where their unused bits are set. */
+static SEXP through_host(const struct joist_dl_view *view, const struct joist_device *device,
+                         const char *name) {
+  struct joist_error error;
+  struct joist_dl_view copy = *view;
+  SEXP bytes = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)joist_dlpack_bytes(view)));
+  if (view->count > 0)
+    joist_r_raise_if(device->copy(device, RAW(bytes), view->elements, joist_dlpack_bytes(view),
+                                  JOIST_COPY_TO_HOST, &error),
+                     &error);
+  copy.elements = RAW(bytes);
+  SEXP tensor = PROTECT(on_host(&copy, bytes));
+  SEXP call = PROTECT(Rf_lang3(Rf_install("nv_to"), tensor, PROTECT(Rf_mkString(name))));
+  SEXP moved = joist_r_eval(call);
+  UNPROTECT(4);
+  return moved;
+}
+
 /* Rows are read as columns, and then transposed. */
 static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
   char name[32];
   snprintf(name, sizeof name, "cuda:%d", ordinal);
   const struct joist_device *const device = joist_device_find(name);
   if (device == NULL)
-    joist_r_stop(JOIST_ERROR_DEVICE, "this DLPack tensor is on %s, which this build has not", name);
+    joist_r_stop(JOIST_ERROR_DEVICE,
+                 "this DLPack tensor is on %s, which this build does not support", name);
   struct joist_error error;
   joist_r_raise_if(device->ready(device, &error), &error);
   if (!view->in_order && !view->in_rows)
@@ -196,12 +218,14 @@ static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
                  "the elements of this DLPack tensor on %s have gaps between them: make a "
                  "contiguous copy where it comes from",
                  name);
+  if (joist_has_unused_bits(view->dtype)) return through_host(view, device, name);
   struct joist_shape shape = view->shape;
   for (int d = 0; d < shape.rank && view->in_rows; d++)
     shape.extent[d] = view->shape.extent[shape.rank - 1 - d];
-  SEXP payload = PROTECT(
-      view->count == 0 ? joist_r_remote_payload(device, view->dtype, 0)
-                       : joist_r_remote_foreign(device, view->elements, bytes_of(view), owner));
+  SEXP payload =
+      PROTECT(view->count == 0 ? joist_r_remote_payload(device, view->dtype, 0)
+                               : joist_r_remote_foreign(device, view->elements,
+                                                        joist_dlpack_bytes(view), owner));
   SEXP tensor = PROTECT(joist_r_tensor(payload, (struct joist_type){view->dtype, false}, &shape));
   if (view->in_rows) tensor = joist_r_eval(PROTECT(Rf_lang2(Rf_install("nv_transpose"), tensor)));
   UNPROTECT(view->in_rows ? 3 : 2);
@@ -209,11 +233,12 @@ static SEXP on_gpu(const struct joist_dl_view *view, int ordinal, SEXP owner) {
 }
 
 SEXP joist_r_from_dlpack(SEXP pointer) {
-  const struct joist_dl_tensor *const tensor = tensor_of(pointer);
+  const uint64_t *flags;
+  const struct joist_dl_tensor *const tensor = tensor_of(pointer, &flags);
   struct joist_dl_view view;
   struct joist_error error;
   joist_r_release_returned();
-  joist_r_raise_if(joist_dlpack_read(tensor, &view, &error), &error);
+  joist_r_raise_if(joist_dlpack_read(tensor, flags, &view, &error), &error);
   const struct joist_dl_device device = tensor->device;
   const bool host = device.type == JOIST_DL_CPU || device.type == JOIST_DL_CUDA_HOST;
   if (!host && device.type != JOIST_DL_CUDA)
@@ -225,7 +250,7 @@ SEXP joist_r_from_dlpack(SEXP pointer) {
   /* Taken once nothing can fail any more. */
   R_SetExternalPtrAddr(own, R_ExternalPtrAddr(pointer));
   R_ClearExternalPtr(pointer);
-  if (host && (!view.in_order || view.count == 0)) finalize(own); /* all is copied */
+  if (host ? !is_shared(&view) : joist_has_unused_bits(view.dtype)) finalize(own); /* copied */
   UNPROTECT(2);
   return result;
 }
@@ -243,13 +268,15 @@ static void *address_of(SEXP text) {
 }
 
 SEXP joist_r_dlpack_take(SEXP pointer) {
-  const struct joist_dl_tensor *const tensor = tensor_of(pointer);
-  SEXP taken = PROTECT(Rf_allocVector(STRSXP, 5));
+  const uint64_t *flags;
+  const struct joist_dl_tensor *const tensor = tensor_of(pointer, &flags);
+  SEXP taken = PROTECT(Rf_allocVector(STRSXP, 6));
   SET_STRING_ELT(taken, 0, address_text((uintptr_t)R_ExternalPtrAddr(pointer)));
   SET_STRING_ELT(taken, 1, address_text((uintptr_t)tensor->data));
   SET_STRING_ELT(taken, 2, address_text((uintptr_t)tensor->device.type));
   SET_STRING_ELT(taken, 3, address_text((uintptr_t)tensor->device.id));
   SET_STRING_ELT(taken, 4, PRINTNAME(R_ExternalPtrTag(pointer)));
+  SET_STRING_ELT(taken, 5, address_text(flags == NULL ? 0 : (uintptr_t)*flags));
   R_ClearExternalPtr(pointer);
   UNPROTECT(1);
   return taken;

@@ -19,7 +19,7 @@ SEXP joist_r_open_input(SEXP path, SEXP bytes, struct joist_r_input *input);
 void joist_r_close_input(const struct joist_r_input *input);
 /* A raw vector of the first bytes, at least so many as long as there are more. */
 SEXP joist_r_read_head(const struct joist_r_input *input, size_t bytes);
-/* A tensor of elements; `map`ped where they lie in a file as in memory. */
+/* A tensor of elements; mapped where they lie in a file as in memory. */
 SEXP joist_r_read_elements(const struct joist_elements *elements, const struct joist_r_input *input,
                            bool map);
 

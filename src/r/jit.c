@@ -14,6 +14,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/finalizers.h"
+#include "r/findings.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
 #include "r/mask.h"
@@ -201,12 +202,14 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   signature->length = signature->leaf_count = 0;
   signature->traced = signature->abstract = signature->named = false;
   /* A built-in rule set is its address, a user's its content. */
-  const bool built_in = joist_rules_find(rules->id) == rules;
+  const bool built_in = joist_r_rules_stay(rules);
   append_byte(signature, built_in);
   append(signature, built_in ? (const void *)&rules : rules,
          built_in ? sizeof rules : sizeof *rules);
   append_byte(signature, policy.warned);
   append_byte(signature, policy.refused);
+  append_byte(signature, policy.saturated);
+  append_byte(signature, policy.named);
   SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
     append_name(signature, names, k);
@@ -265,6 +268,17 @@ static const void *constant_on(const struct joist_device *device, SEXP compiled,
   return joist_r_remote_memory(there);
 }
 
+/* Whether an R number is beyond the range of f32, to which results of R numbers may be rounded. */
+static bool is_beyond_default(const struct joist_r_value *value) {
+  const double most = joist_dtype_max_float(JOIST_F32);
+  const double *const numbers = value->data;
+  bool beyond = false;
+  if (value->host != JOIST_HOST_DOUBLE) return false;
+  for (size_t k = 0; k < value->count; k++)
+    beyond |= fabs(numbers[k]) > most && numbers[k] - numbers[k] == 0;
+  return beyond;
+}
+
 /* Elements for every input of the program, on the device that it runs on; what had to be
  * copied there goes into `owned`, a list; `here` is that of struct joist_run. False when a bare R
  * value does not fit the dtype that the trace read it in: the R function itself then says so, or,
@@ -300,6 +314,8 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     }
     struct joist_r_value value;
     joist_r_read_missing(rules, signature->leaves[source.index].object, &value);
+    if (trace->exact_capacity > 0 && source.dtype == JOIST_F64 && is_beyond_default(&value))
+      return false;
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
     const joist_status status = joist_r_import(&value, source.dtype, read, &error);
@@ -421,7 +437,7 @@ static SEXP output_of(SEXP leaf, void *outputs) {
   return tensor;
 }
 
-static SEXP run_compiled(SEXP compiled, const struct signature *signature,
+static SEXP run_compiled(SEXP compiled, const struct signature *signature, SEXP policy,
                          const struct joist_device *device, int native) {
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_program *const program = &trace->program;
@@ -436,6 +452,7 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     return Rf_ScalarLogical(FALSE);
   }
   SEXP outputs = PROTECT(Rf_allocVector(VECSXP, program->output_count));
+  struct joist_tally tally;
   for (uint32_t k = 0; k < program->output_count; k++) {
     const struct joist_value *const value = &program->values[program->outputs[k]];
     if (signature->abstract) {
@@ -452,23 +469,32 @@ static SEXP run_compiled(SEXP compiled, const struct signature *signature,
     struct joist_run run = joist_r_run();
     run.here = here;
     if (native >= 0) run.native = (joist_native_policy)native;
-    const joist_status status = joist_r_run_plan(device, trace->plan, inputs, results, run, &error);
+    const joist_status status =
+        trace->watched ? joist_r_run_watched(device, trace->plan, program, inputs, results, run,
+                                             &tally, &error)
+                       : joist_r_run_plan(device, trace->plan, inputs, results, run, &error);
     joist_r_raise_if(status, &error);
     set_output_names(compiled, signature, device->host, inputs, outputs);
   }
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
                                    output_of, outputs);
+  if (trace->watched && !signature->abstract && tally.count > 0) {
+    PROTECT(filled);
+    joist_r_tell_findings(&tally, VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_LINES),
+                          policy);
+    UNPROTECT(1);
+  }
   UNPROTECT(2);
   return filled;
 }
 
-static SEXP run_or_decline(SEXP compiled, const struct signature *signature,
-                           struct joist_r_policy policy, SEXP device, int native) {
+static SEXP run_or_decline(SEXP compiled, const struct signature *signature, SEXP asked,
+                           SEXP device, int native) {
   const struct joist_device *const wanted =
       device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
-  return names_literals(compiled, signature, policy)
+  return names_literals(compiled, signature, joist_r_policy(asked))
              ? Rf_ScalarLogical(FALSE)
-             : run_compiled(compiled, signature, wanted, native);
+             : run_compiled(compiled, signature, asked, wanted, native);
 }
 
 SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
@@ -490,7 +516,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
       continue;
     entry->used = ++cache->clock;
     SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));
-    SEXP result = run_or_decline(compiled, &signature, judged, device, cache->native);
+    SEXP result = run_or_decline(compiled, &signature, policy, device, cache->native);
     UNPROTECT(1);
     vmaxset(vmax);
     return result;
@@ -561,7 +587,7 @@ SEXP joist_r_jit_run(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SE
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place + 1, statics);
   SEXP result = signature.traced || joist_r_recording()
                     ? Rf_ScalarLogical(FALSE)
-                    : run_or_decline(compiled, &signature, judged, device, cache->native);
+                    : run_or_decline(compiled, &signature, policy, device, cache->native);
   UNPROTECT(1);
   vmaxset(vmax);
   return result;

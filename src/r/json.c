@@ -14,7 +14,7 @@ struct reading {
 };
 
 static _Noreturn void misfit(const struct reading *reading, const char *what) {
-  joist_r_stop(JOIST_ERROR_VALUE, "this is no JSON: %s at byte %.0f", what,
+  joist_r_stop(JOIST_ERROR_VALUE, "this is not JSON: %s at byte %.0f", what,
                (double)(reading->json.at - reading->start) + 1);
 }
 
@@ -91,7 +91,7 @@ static SEXP read_value(struct reading *reading) {
 SEXP joist_r_read_json(SEXP bytes) {
   if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
   const size_t n = (size_t)XLENGTH(bytes);
-  if (n > INT32_MAX) joist_r_stop(JOIST_ERROR_VALUE, "this is no JSON that fits into R's strings");
+  if (n > INT32_MAX) joist_r_stop(JOIST_ERROR_VALUE, "this is not JSON that fits into R's strings");
   const char *const text = (const char *)RAW(bytes);
   struct reading reading = {.json = {text, text + n}, .start = text, .text = R_alloc(n + 1, 1)};
   SEXP value = PROTECT(read_value(&reading));

@@ -79,6 +79,13 @@ SEXP joist_r_ledger_begin(SEXP site, SEXP rules) {
   return pointer;
 }
 
+SEXP joist_r_ledger_pause(void) {
+  struct joist_r_session next = *joist_r_session();
+  next.recording = R_NilValue;
+  joist_r_push_session(next);
+  return R_NilValue;
+}
+
 /* ---- values ---- */
 
 static struct joist_type type_of(const struct joist_r_value *value) {
@@ -183,7 +190,7 @@ static uint32_t value_of(SEXP pointer, const struct joist_r_value *tensor) {
 
 static void read_tensor(SEXP x, struct joist_r_value *value) {
   joist_r_read_missing(joist_r_rules(R_NilValue), x, value);
-  if (value->form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "this is no tensor");
+  if (value->form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "expected a tensor");
 }
 
 /* What the arguments of a recorded function are numbered with. */

@@ -32,6 +32,8 @@ void joist_r_record_same(SEXP x, SEXP copy);
  * without arguments that gives the numbers of the place where an operation was written and of the
  * call, from 1. */
 SEXP joist_r_ledger_begin(SEXP site, SEXP rules);
+/* Pushes a session that does not record. */
+SEXP joist_r_ledger_pause(void);
 /* Numbers the tensors among the arguments, nested lists, in their order from 1; gives the arguments
  * with copies of those that are abstract. */
 SEXP joist_r_ledger_arguments(SEXP ledger, SEXP arguments);

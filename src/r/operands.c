@@ -287,7 +287,10 @@ static void read_object(SEXP x, struct joist_r_value *value) {
     if (XLENGTH(numbers) != 1) damaged();
     const int number = INTEGER(numbers)[0];
     value->leaf = number < 0;
-    argument->operand.literal = value->leaf && argument->operand.type.ambiguous;
+    const struct joist_type type = argument->operand.type;
+    argument->operand.literal =
+        value->leaf &&
+        (type.ambiguous || (type.dtype == JOIST_BOOL && joist_r_rules(R_NilValue)->has_truths));
     argument->value = number < 0 ? (joist_value_id) - (number + 1)
                                  : joist_r_moved(value->payload, (joist_value_id)number);
     return;
@@ -430,6 +433,7 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
       argument->operand.type = (struct joist_type){JOIST_F32, false};
       break;
     case JOIST_HOST_LOGICAL:
+      argument->operand.literal = rules->has_truths;
       argument->operand.type = (struct joist_type){JOIST_BOOL, false};
       break;
     default:
@@ -488,7 +492,7 @@ void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value 
 }
 
 bool joist_r_by_value(const struct joist_rules *rules) {
-  return rules->policy == JOIST_BY_VALUE || rules->policy == JOIST_BY_LITERAL_VALUE;
+  return rules->policy != JOIST_BY_TYPE && rules->policy != JOIST_BY_RANK;
 }
 
 /* Whether all are of one known dtype, which is then their common one, whatever the values. */
@@ -522,8 +526,14 @@ joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype
 void joist_r_read_range(struct joist_r_value *value) {
   struct joist_operand *const operand = &value->argument.operand;
   if (value->form == JOIST_R_LITERAL) {
-    operand->has_range = joist_host_range(value->host, joist_r_present(value), value->count,
-                                          &operand->low, &operand->high, &operand->whole);
+    struct joist_host_values found;
+    operand->has_range =
+        joist_host_range(value->host, joist_r_present(value), value->count, &found);
+    operand->low = found.low;
+    operand->high = found.high;
+    operand->whole = found.whole;
+    operand->has_nan = found.has_nan;
+    operand->has_infinity = found.has_infinity;
   } else if (operand->rank == 0 &&
              (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE)) {
     _Alignas(16) char element[16];

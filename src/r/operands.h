@@ -15,9 +15,11 @@ struct joist_r_value {
   SEXP object; /* the R value itself */
   /* Concrete or remote: the payload, R_NilValue for the plain form; traced: the trace. */
   SEXP payload;
-  bool exposed; /* a caller may write to the elements: do not share the payload */
-  bool dying;   /* unshared, and its caller is done with it */
-  SEXP dim;     /* the dim attribute; R_NilValue if there is none */
+  bool exposed;    /* a caller may write to the elements: do not share the payload */
+  bool dying;      /* unshared, and its caller is done with it */
+  bool by_generic; /* of one of R's own operators or functions, which compute with R numbers as such
+                    */
+  SEXP dim;        /* the dim attribute; R_NilValue if there is none */
   /* The mask of missing values. Concrete or remote: a payload of bools, or R_NilValue where it is
    * in memory that .Call frees; traced: a traced tensor; abstract: any object that is not NULL. */
   SEXP missing;
@@ -60,7 +62,7 @@ void joist_r_needs_data(const struct joist_r_value *value);
  * and the test of nv_ifelse() read numbers as bool: they ask whether these are zero. */
 joist_status joist_r_import(const struct joist_r_value *value, joist_dtype dtype, void *out,
                             struct joist_error *error) JOIST_MUST_CHECK;
-/* The same, where a number other than 0 and 1 is no bool. */
+/* The same, where a number other than 0 and 1 is not a bool. */
 joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype dtype, void *out,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/program/watch.h"
 #include "r/arguments.h"
 #include "r/attributes.h"
 #include "r/conditions.h"
 #include "r/delayed.h"
 #include "r/device_payload.h"
+#include "r/findings.h"
 #include "r/ledger.h"
 #include "r/mapped.h"
 #include "r/mask.h"
@@ -67,9 +69,9 @@ static const char *attribute_name(int k) { return joist_attribute_text((joist_at
 
 /* The table of operations: what documentation and tests read. */
 SEXP joist_r_op_names(void) {
-  static const char *fields[] = {"name",          "generic", "family",     "least",   "most",
-                                 "results",       "kinds",   "attributes", "ulp_f32", "ulp_f64",
-                                 "ulp_f64_below", "combine", "missing",    ""};
+  static const char *fields[] = {"name",          "generic", "family",     "least",    "most",
+                                 "results",       "kinds",   "attributes", "ulp_f32",  "ulp_f64",
+                                 "ulp_f64_below", "combine", "missing",    "overflow", ""};
   static const char *const families[] = {"elementwise", "reduction", "array", "regions"};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
   SET_VECTOR_ELT(table, 0, op_strings(false));
@@ -77,7 +79,7 @@ SEXP joist_r_op_names(void) {
   for (int k = 2; k < 8; k++)
     SET_VECTOR_ELT(table, k, Rf_allocVector(k > 2 && k < 6 ? INTSXP : STRSXP, JOIST_OP_COUNT));
   for (int k = 8; k < 11; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(REALSXP, JOIST_OP_COUNT));
-  for (int k = 11; k < 13; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
+  for (int k = 11; k < 14; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
   for (int op = 0; op < JOIST_OP_COUNT; op++) {
     const struct joist_operation *const o = joist_operation((joist_op)op);
     const struct joist_accuracy accuracy = joist_op_accuracy((joist_op)op);
@@ -87,6 +89,8 @@ SEXP joist_r_op_names(void) {
     SET_STRING_ELT(VECTOR_ELT(table, 2), op, Rf_mkChar(families[o->family]));
     SET_STRING_ELT(VECTOR_ELT(table, 12), op,
                    Rf_mkChar(joist_missing_rule_name(joist_op_missing_rule((joist_op)op))));
+    SET_STRING_ELT(VECTOR_ELT(table, 13), op,
+                   Rf_mkChar(joist_overflow_rule_name(joist_op_overflow_rule((joist_op)op))));
     if (o->family == JOIST_FAMILY_REDUCTION)
       SET_STRING_ELT(VECTOR_ELT(table, 11), op,
                      Rf_mkChar(joist_op_name(joist_op_combine((joist_op)op))));
@@ -205,22 +209,23 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
     here[k] = comes_along(device, &values[k]);
     any_here |= here[k];
     ids[k] = k;
-    slots[k].type = values[k].argument.operand.type;
+    slots[k] = (struct joist_value){
+        .type = values[k].argument.operand.type, .shape = values[k].argument.shape, .input = k};
     if (values[k].form == JOIST_R_LITERAL) slots[k].type = (struct joist_type){wanted, false};
-    slots[k].shape = values[k].argument.shape;
-    slots[k].input = k;
-    slots[k].instruction = 0;
   }
   joist_value_id outputs[JOIST_RESULTS_MAX];
   void *out[JOIST_RESULTS_MAX];
   SEXP payloads = PROTECT(Rf_allocVector(VECSXP, results));
-  const size_t reused = reused_operand(op, values, n, inference);
+  /* A second run, of what a device suspects, reads the operands again. */
+  const bool again = inference->watch != 0 && !device->host;
+  const size_t reused = again ? n : reused_operand(op, values, n, inference);
+  struct joist_tally tally;
   for (uint32_t r = 0; r < results; r++) {
     size_t count = 0;
     (void)joist_shape_count(&inference->shape[r], &count);
     outputs[r] = arity + r;
-    slots[arity + r] =
-        (struct joist_value){signature->result[r], inference->shape[r], JOIST_NO_INPUT, 0};
+    slots[arity + r] = (struct joist_value){
+        .type = signature->result[r], .shape = inference->shape[r], .input = JOIST_NO_INPUT};
     SEXP payload = reused < n
                        ? values[reused].payload
                        : joist_r_payload_on(device, signature->result[r].dtype, count, &out[r]);
@@ -242,7 +247,10 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
   struct joist_run run = joist_r_run();
   if (reused < n) run.stream_from = SIZE_MAX; /* the caches have the elements */
   run.here = any_here ? here : NULL;
-  if (status == JOIST_OK) status = joist_r_run_plan(device, plan, inputs, out, run, &error);
+  if (status == JOIST_OK)
+    status = inference->watch != 0
+                 ? joist_r_run_watched(device, plan, &program, inputs, out, run, &tally, &error)
+                 : joist_r_run_plan(device, plan, inputs, out, run, &error);
   joist_plan_free(plan);
   joist_r_raise_if(status, &error);
   vmaxset(vmax);
@@ -260,11 +268,13 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
     UNPROTECT(1);
   }
   UNPROTECT(2);
-  if (results > 1) return payloads; /* tensors by now */
-  SEXP tensor = PROTECT(VECTOR_ELT(payloads, 0));
-  SET_VECTOR_ELT(payloads, 0, R_NilValue); /* R counts references: the list must not be one */
+  SEXP made = results > 1 ? payloads : VECTOR_ELT(payloads, 0); /* tensors by now */
+  PROTECT(made);
+  /* R counts references: the list must not be one. */
+  if (results == 1) SET_VECTOR_ELT(payloads, 0, R_NilValue);
+  if (inference->watch != 0) joist_r_tell_findings(&tally, R_NilValue, R_NilValue);
   UNPROTECT(1);
-  return tensor;
+  return made;
 }
 
 static SEXP abstract_results(joist_op op, const struct joist_inference *inference) {
@@ -310,6 +320,8 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
         rules, values, n, JOIST_R_ABSTRACT,
         "an nv_aval() does not have; use a tensor with data, or the rules 'numpy' or 'cupy'");
   if (joist_r_session()->strict && !traced) joist_r_judge(op, values, n, &inference.signature);
+  inference.watch =
+      joist_watch_of(op, arguments, n, &inference, attributes, joist_r_watched(rules));
   if (traced) {
     SEXP result = PROTECT(joist_r_trace_apply(rules, op, values, n, attributes));
     joist_r_record(rules, op, values, n, attributes, &inference, result);
@@ -363,6 +375,7 @@ static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool as_operator)
   for (size_t k = 0; k < n; k++) {
     joist_r_read_missing(rules, operands[k], &values[k]);
     values[k].dying = as_operator && !joist_r_recording() && !MAYBE_SHARED(operands[k]);
+    values[k].by_generic = as_operator;
   }
   if (as_operator && n == 2) {
     repeat_as_r(&values[0], &values[1]);
@@ -416,7 +429,7 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   if (TYPEOF(operands) != VECSXP || (attributes != R_NilValue && TYPEOF(attributes) != VECSXP))
     joist_r_stop(JOIST_ERROR_VALUE, "the operands and attributes of an operation must be lists");
   if (joist_operation(op)->regions > 0)
-    joist_r_stop(JOIST_ERROR_VALUE, "%s has bodies, which are no operands", joist_op_name(op));
+    joist_r_stop(JOIST_ERROR_VALUE, "%s has bodies, which are not operands", joist_op_name(op));
   const size_t n = (size_t)XLENGTH(operands);
   struct joist_error error;
   const joist_status status = joist_op_check_operands(op, n, &error);

@@ -7,6 +7,7 @@
 #include "r/conditions.h"
 #include "r/device_payload.h"
 #include "r/finalizers.h"
+#include "r/findings.h"
 #include "r/mask.h"
 #include "r/names.h"
 #include "r/operations.h"
@@ -170,9 +171,12 @@ SEXP joist_r_run_missing(joist_op op, const struct joist_r_value *values, size_t
   joist_status status = joist_plan_make(lowered.program, &plan, &error);
   struct joist_run run = joist_r_run();
   run.here = here;
-  if (status == JOIST_OK) status = joist_r_run_plan(device, plan, inputs, out, run, &error);
+  struct joist_tally tally;
+  if (status == JOIST_OK)
+    status = inference->watch != 0 ? joist_r_run_watched(device, plan, lowered.program, inputs, out,
+                                                         run, &tally, &error)
+                                   : joist_r_run_plan(device, plan, inputs, out, run, &error);
   joist_plan_free(plan);
-  finalize(lowered.owner);
   joist_r_raise_if(status, &error);
   vmaxset(vmax);
   for (int r = 0; r < results; r++) {
@@ -184,10 +188,12 @@ SEXP joist_r_run_missing(joist_op op, const struct joist_r_value *values, size_t
   }
   SEXP names = PROTECT(joist_r_names_among(op, attributes, values, n, &inference->shape[0]));
   joist_r_set_names(VECTOR_ELT(payloads, 0), names, inference->shape[0].rank);
-  UNPROTECT(5);
-  if (results > 1) return payloads;
-  SEXP tensor = PROTECT(VECTOR_ELT(payloads, 0));
-  SET_VECTOR_ELT(payloads, 0, R_NilValue); /* R counts references: the list must not be one */
   UNPROTECT(1);
-  return tensor;
+  SEXP made = PROTECT(results > 1 ? payloads : VECTOR_ELT(payloads, 0));
+  /* R counts references: the list must not be one. */
+  if (results == 1) SET_VECTOR_ELT(payloads, 0, R_NilValue);
+  if (inference->watch != 0) joist_r_tell_findings(&tally, R_NilValue, R_NilValue);
+  finalize(lowered.owner);
+  UNPROTECT(5);
+  return made;
 }

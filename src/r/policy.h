@@ -3,14 +3,19 @@
 #ifndef JOIST_R_POLICY_H
 #define JOIST_R_POLICY_H
 
+#include "core/promotion/rule_set.h"
 #include "r/session.h"
 
 /* The policy of an R argument, which is the one in force for NULL. */
 struct joist_r_policy joist_r_policy(SEXP policy);
 
-/* An environment for the places that were warned about, of the policy in force, which asks for
- * something. */
-SEXP joist_r_policy_places(void);
+/* What the policy in force does where values do not fit, and the rules where it says nothing of
+ * overflow: joist_watch, or'ed. */
+uint8_t joist_r_watched(const struct joist_rules *rules);
+
+/* An environment for the places that were warned about, of the policy of an R argument, which is
+ * the one in force for NULL; NULL for the package's own. */
+SEXP joist_r_policy_places(SEXP policy);
 
 /* .Call entry points. A policy is a list: what `on` says, as integers, and that environment. */
 SEXP joist_r_make_policy(SEXP on);

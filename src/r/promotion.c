@@ -31,7 +31,8 @@ static SEXP common(const struct joist_rules *rules, const struct joist_operand *
                    size_t count) {
   struct joist_type result;
   struct joist_error error;
-  const joist_status status = joist_common_type(rules, operands, count, &result, &error);
+  const joist_status status =
+      joist_common_type(rules, JOIST_PAIR_COMMON, operands, count, &result, &error);
   joist_r_raise_if(status, &error);
   return type_list(result);
 }
@@ -82,7 +83,8 @@ SEXP joist_r_result_dtype(SEXP operands, SEXP rules) {
     SEXP x = VECTOR_ELT(operands, i);
     if (joist_r_dtype_operand(x, &all[i])) continue;
     joist_r_operand(x, &all[i]);
-    /* What a bare R value defaults to depends on the rules that are asked. */
+    /* What a bare R value is, and its default, depend on the rules that are asked. */
+    if (TYPEOF(x) == LGLSXP && !Rf_isObject(x)) all[i].literal = set->has_truths;
     if (all[i].literal && all[i].type.ambiguous)
       all[i].type.dtype = (joist_dtype)set->literal[joist_dtype_category(all[i].type.dtype)];
   }

@@ -56,7 +56,7 @@ static void read_operand(struct question *q, size_t k, SEXP x) {
   q->values[k].object = NULL;
   if (TYPEOF(x) == STRSXP && !Rf_isObject(x)) {
     read_node(q, k, x);
-    if (q->nodes[k] < JOIST_TYPE_COUNT) q->is[k] = "dtype";
+    if (q->nodes[k] < JOIST_TYPE_COUNT && q->nodes[k] != JOIST_NODE_TRUTH) q->is[k] = "dtype";
     return;
   }
   if (joist_r_dtype_operand(x, operand)) {
@@ -77,6 +77,13 @@ static struct question read_question(SEXP operands, SEXP name, SEXP rules) {
   struct question q = {
       .rules = joist_r_rules(rules), .op = JOIST_OP_ADD, .count = n, .typed = true};
   if (n == 0) joist_r_stop(JOIST_ERROR_VALUE, "there are no operands to explain");
+  /* Operands without an operation are asked for their common dtype. */
+  if (name == R_NilValue && q.rules->has_pairs[JOIST_PAIR_ADD]) {
+    struct joist_rules *const common = (struct joist_rules *)(void *)R_alloc(1, sizeof *common);
+    *common = *q.rules;
+    common->has_pairs[JOIST_PAIR_ADD] = false;
+    q.rules = common;
+  }
   q.operands = (struct joist_operand *)(void *)R_alloc(n, sizeof *q.operands);
   q.values = (struct joist_r_value *)(void *)R_alloc(n, sizeof *q.values);
   q.nodes = (uint8_t *)R_alloc(n, 1);

@@ -2,50 +2,107 @@
 #include "r/rules.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/lattice.h"
+#include "core/promotion/rules_text.h"
+#include "core/types/loss.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/dtypes.h"
 
 /* ---- The rule set of an argument ---- */
 
-/* Ids of the built-in sets. R keeps one CHARSXP per string, so a look-up compares
- * pointers. */
-static SEXP builtin_ids(void) {
-  static SEXP ids = NULL;
-  if (ids == NULL) {
-    const R_xlen_t count = (R_xlen_t)joist_rules_count();
-    SEXP made = PROTECT(Rf_allocVector(STRSXP, count));
-    for (R_xlen_t i = 0; i < count; i++)
-      SET_STRING_ELT(made, i, Rf_mkChar(joist_rules_at((size_t)i)->id));
-    R_PreserveObject(made);
-    UNPROTECT(1);
-    ids = made;
+/* Rule sets in files of the package are read when they are first asked for, and kept. */
+static struct rules_file {
+  char *path;
+  struct joist_rules *rules; /* NULL until then */
+} * files;
+static size_t file_count;
+
+/* Ids of the built-in sets and of those in files. R keeps one CHARSXP per string, so a look-up
+ * compares pointers. */
+static SEXP ids;
+
+SEXP joist_r_rules_files(SEXP names, SEXP paths) {
+  const size_t built_in = joist_rules_count(), count = (size_t)XLENGTH(names);
+  SEXP made = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)(built_in + count)));
+  for (size_t i = 0; i < built_in; i++)
+    SET_STRING_ELT(made, (R_xlen_t)i, Rf_mkChar(joist_rules_at(i)->id));
+  struct rules_file *list = calloc(count + 1, sizeof *list);
+  if (list == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  for (size_t i = 0; i < count; i++) {
+    const char *const path = CHAR(STRING_ELT(paths, (R_xlen_t)i));
+    SET_STRING_ELT(made, (R_xlen_t)(built_in + i), STRING_ELT(names, (R_xlen_t)i));
+    list[i].path = malloc(strlen(path) + 1);
+    if (list[i].path != NULL) memcpy(list[i].path, path, strlen(path) + 1);
   }
-  return ids;
+  if (ids != NULL) R_ReleaseObject(ids);
+  R_PreserveObject(made);
+  UNPROTECT(1);
+  ids = made;
+  files = list; /* once per session: what was there before stays */
+  file_count = count;
+  return R_NilValue;
+}
+
+static const struct joist_rules *read_file(struct rules_file *file) {
+  if (file->rules != NULL) return file->rules;
+  struct joist_file opened;
+  const bool has_path = file->path != NULL;
+  if (!has_path || joist_file_open(file->path, &opened) != 0)
+    joist_r_stop(JOIST_ERROR_PROMOTION, "cannot open the promotion rules in '%s'",
+                 has_path ? file->path : "");
+  char *const text = malloc(opened.size + 1);
+  struct joist_rules *const rules = malloc(sizeof *rules);
+  struct joist_error error = {0};
+  joist_status status = JOIST_ERROR_MEMORY;
+  const bool is_read =
+      text != NULL && rules != NULL && joist_file_read(&opened, 0, text, opened.size) == 0;
+  if (is_read) status = joist_rules_read(rules, text, opened.size, &error);
+  joist_file_close(&opened);
+  free(text);
+  if (status != JOIST_OK) free(rules);
+  if (!is_read)
+    joist_r_stop(JOIST_ERROR_PROMOTION, "cannot read the promotion rules in '%s'", file->path);
+  joist_r_raise_if(status, &error);
+  file->rules = rules;
+  return rules;
+}
+
+size_t joist_r_rules_count(void) { return joist_rules_count() + file_count; }
+
+const struct joist_rules *joist_r_rules_at(size_t index) {
+  const size_t built_in = joist_rules_count();
+  return index < built_in ? joist_rules_at(index) : read_file(&files[index - built_in]);
+}
+
+bool joist_r_rules_stay(const struct joist_rules *rules) {
+  for (size_t i = 0; i < file_count; i++)
+    if (files[i].rules == rules) return true;
+  return joist_rules_find(rules->id) == rules;
 }
 
 static _Noreturn void unknown_rules(const char *id) {
-  char known[512];
+  char known[1024];
   size_t used = 0;
   known[0] = '\0';
-  for (size_t i = 0; i < joist_rules_count() && used < sizeof known; i++)
+  for (R_xlen_t i = 0; i < XLENGTH(ids) && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
-                             joist_rules_at(i)->id);
+                             CHAR(STRING_ELT(ids, i)));
   joist_r_stop(JOIST_ERROR_PROMOTION,
                "there are no promotion rules '%s'; the built-in ones are %s, and "
-               "promotion_lattice() makes your own",
+               "promotion_rules_new() makes your own",
                id, known);
 }
 
 static const struct joist_rules *rules_of_string(SEXP id) {
-  SEXP ids = builtin_ids();
   const R_xlen_t count = XLENGTH(ids);
   for (R_xlen_t i = 0; i < count; i++)
-    if (STRING_ELT(ids, i) == id) return joist_rules_at((size_t)i);
+    if (STRING_ELT(ids, i) == id) return joist_r_rules_at((size_t)i);
   unknown_rules(id == NA_STRING ? "NA" : Rf_translateCharUTF8(id));
 }
 
@@ -54,7 +111,7 @@ static const struct joist_rules *rules_of_object(SEXP x, bool held) {
   if (!joist_rules_valid(RAW(x), (size_t)XLENGTH(x)))
     joist_r_stop(JOIST_ERROR_PROMOTION,
                  "this joist_rules object was made by another version of joist; make it again with "
-                 "promotion_rules() or promotion_lattice()");
+                 "promotion_rules() or promotion_rules_new()");
   if (held) return (const struct joist_rules *)RAW(x);
   /* A handler of a warning, or a finalizer, may put other rules in force while an operation reads
    * these. */
@@ -128,6 +185,29 @@ SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles,
   return rules_object(&rules);
 }
 
+SEXP joist_r_read_rules(SEXP text) {
+  const char *const string = joist_r_string(text, "text");
+  struct joist_rules rules;
+  struct joist_error error;
+  const joist_status status = joist_rules_read(&rules, string, strlen(string), &error);
+  joist_r_raise_if(status, &error);
+  return rules_object(&rules);
+}
+
+SEXP joist_r_write_rules(SEXP rules) {
+  static struct joist_text text; /* kept for the next time: making a string may fail */
+  struct joist_rules used;
+  joist_rules_as_used(joist_r_rules(rules), &used);
+  text.length = 0;
+  joist_rules_write(&used, &text);
+  if (text.failed) {
+    joist_text_free(&text);
+    text = (struct joist_text){0};
+    JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  }
+  return Rf_ScalarString(Rf_mkCharLenCE(text.data, (int)text.length, CE_UTF8));
+}
+
 /* ---- Tables ---- */
 
 static SEXP node_name(const struct joist_rules *rules, int node) {
@@ -171,16 +251,22 @@ static SEXP node_names(const struct joist_rules *rules, const uint8_t *nodes, si
   return names;
 }
 
-SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs) {
+SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation) {
   const struct joist_rules *set = joist_r_rules(rules);
+  const char *const name = joist_r_string(operation, "operation");
+  const int pair = joist_pair_of_name(name);
+  if (pair < 0)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`operation` is '%s', which is not an operation of two operands", name);
   size_t rows, columns;
   const uint8_t *left = read_nodes(set, lhs, "lhs", &rows);
   const uint8_t *right = read_nodes(set, rhs, "rhs", &columns);
   SEXP table = PROTECT(Rf_allocMatrix(STRSXP, (int)rows, (int)columns));
   for (size_t j = 0; j < columns; j++)
     for (size_t i = 0; i < rows; i++)
-      SET_STRING_ELT(table, (R_xlen_t)(j * rows + i),
-                     node_name(set, joist_rules_table_entry(set, left[i], right[j])));
+      SET_STRING_ELT(
+          table, (R_xlen_t)(j * rows + i),
+          node_name(set, joist_rules_entry_for(set, (joist_pair)pair, left[i], right[j])));
   SEXP dimnames = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(dimnames, 0, node_names(set, left, rows));
   SET_VECTOR_ELT(dimnames, 1, node_names(set, right, columns));
@@ -193,20 +279,6 @@ SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs) {
 
 static const char *kind_name(const struct joist_rules *rules) {
   return rules->kind == JOIST_RULES_LATTICE ? "lattice" : "table";
-}
-
-static const char *policy_name(const struct joist_rules *rules) {
-  switch (rules->policy) {
-    case JOIST_BY_TYPE:
-      break;
-    case JOIST_BY_RANK:
-      return "rank";
-    case JOIST_BY_VALUE:
-      return "value";
-    case JOIST_BY_LITERAL_VALUE:
-      return "literal value";
-  }
-  return "type";
 }
 
 /* The published nodes, and of a lattice those it has besides. */
@@ -234,25 +306,27 @@ static int count_edges(const struct joist_rules *rules, bool all) {
 
 SEXP joist_r_promotion_rule_sets(void) {
   static const char *names[] = {"id", "kind", "policy", "nodes", "source", ""};
-  const R_xlen_t count = (R_xlen_t)joist_rules_count();
+  const R_xlen_t count = (R_xlen_t)joist_r_rules_count();
   SEXP sets = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 5; i++)
     SET_VECTOR_ELT(sets, i, Rf_allocVector(i == 3 ? INTSXP : STRSXP, count));
   for (R_xlen_t i = 0; i < count; i++) {
-    const struct joist_rules *rules = joist_rules_at((size_t)i);
+    const struct joist_rules *rules = joist_r_rules_at((size_t)i);
     uint8_t nodes[JOIST_NODE_MAX];
     SET_STRING_ELT(VECTOR_ELT(sets, 0), i, Rf_mkChar(rules->id));
     SET_STRING_ELT(VECTOR_ELT(sets, 1), i, Rf_mkChar(kind_name(rules)));
-    SET_STRING_ELT(VECTOR_ELT(sets, 2), i, Rf_mkChar(policy_name(rules)));
+    SET_STRING_ELT(VECTOR_ELT(sets, 2), i, Rf_mkChar(joist_policy_name(rules->policy)));
     INTEGER(VECTOR_ELT(sets, 3))[i] = (int)all_nodes(rules, nodes);
-    SET_STRING_ELT(VECTOR_ELT(sets, 4), i, Rf_mkChar(joist_rules_source(rules)));
+    SET_STRING_ELT(VECTOR_ELT(sets, 4), i, Rf_mkCharCE(rules->source, CE_UTF8));
   }
   UNPROTECT(1);
   return sets;
 }
 
 SEXP joist_r_rules_info(SEXP rules) {
-  static const char *names[] = {"id", "kind", "policy", "literals", "nodes", "edges", "source", ""};
+  static const char *names[] = {"id",    "kind",       "policy",         "literals",
+                                "nodes", "edges",      "source",         "version",
+                                "url",   "operations", "extremes_known", ""};
   static const char *categories[] = {"logical", "integer", "double", "complex"};
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
@@ -260,7 +334,7 @@ SEXP joist_r_rules_info(SEXP rules) {
   SEXP info = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(info, 0, Rf_ScalarString(Rf_mkCharCE(set->id, CE_UTF8)));
   SET_VECTOR_ELT(info, 1, Rf_mkString(kind_name(set)));
-  SET_VECTOR_ELT(info, 2, Rf_mkString(policy_name(set)));
+  SET_VECTOR_ELT(info, 2, Rf_mkString(joist_policy_name(set->policy)));
   SEXP literals = Rf_allocVector(STRSXP, JOIST_CATEGORY_COUNT);
   SET_VECTOR_ELT(info, 3, literals);
   SEXP literal_names = PROTECT(Rf_allocVector(STRSXP, JOIST_CATEGORY_COUNT));
@@ -271,7 +345,17 @@ SEXP joist_r_rules_info(SEXP rules) {
   Rf_setAttrib(literals, R_NamesSymbol, literal_names);
   SET_VECTOR_ELT(info, 4, node_names(set, nodes, count));
   SET_VECTOR_ELT(info, 5, Rf_ScalarInteger(count_edges(set, false)));
-  SET_VECTOR_ELT(info, 6, Rf_mkString(joist_rules_source(set)));
+  const char *const texts[] = {set->source, set->version, set->url};
+  for (int i = 0; i < 3; i++)
+    SET_VECTOR_ELT(info, 6 + i, Rf_ScalarString(Rf_mkCharCE(texts[i], CE_UTF8)));
+  int pairs = 0;
+  for (int p = 0; p < JOIST_PAIR_COUNT; p++) pairs += p == JOIST_PAIR_COMMON || set->has_pairs[p];
+  SEXP operations = Rf_allocVector(STRSXP, pairs);
+  SET_VECTOR_ELT(info, 9, operations);
+  for (int p = 0, k = 0; p < JOIST_PAIR_COUNT; p++)
+    if (p == JOIST_PAIR_COMMON || set->has_pairs[p])
+      SET_STRING_ELT(operations, k++, Rf_mkChar(joist_pair_name((joist_pair)p)));
+  SET_VECTOR_ELT(info, 10, Rf_ScalarLogical(set->extremes_known));
   UNPROTECT(2);
   return info;
 }
@@ -296,9 +380,12 @@ SEXP joist_r_promotion_facts(SEXP rules) {
     SET_STRING_ELT(VECTOR_ELT(table, 3), i,
                    fact.other == JOIST_NODE_NONE ? NA_STRING : node_name(set, fact.other));
     SET_STRING_ELT(VECTOR_ELT(table, 4), i,
-                   defined ? Rf_mkChar(joist_dtype_name(type.dtype)) : NA_STRING);
-    LOGICAL(VECTOR_ELT(table, 5))[i] = defined ? type.ambiguous : NA_LOGICAL;
-    SET_STRING_ELT(VECTOR_ELT(table, 6), i, Rf_mkChar(joist_rules_version(set)));
+                   defined                          ? Rf_mkChar(joist_dtype_name(type.dtype))
+                   : fact.result != JOIST_NODE_NONE ? node_name(set, fact.result)
+                                                    : NA_STRING);
+    LOGICAL(VECTOR_ELT(table, 5))
+    [i] = fact.result == JOIST_NODE_NONE ? NA_LOGICAL : defined && type.ambiguous;
+    SET_STRING_ELT(VECTOR_ELT(table, 6), i, Rf_mkCharCE(set->version, CE_UTF8));
   }
   UNPROTECT(1);
   return table;
@@ -321,6 +408,18 @@ SEXP joist_r_lattice_edges(SEXP rules, SEXP all) {
 }
 
 /* ---- Proofs ---- */
+
+SEXP joist_r_conversion_loses(SEXP from, SEXP to) {
+  const R_xlen_t n = XLENGTH(from);
+  SEXP loses = PROTECT(Rf_allocVector(LGLSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) {
+    const joist_dtype lower = joist_dtype_parse(CHAR(STRING_ELT(from, i)), JOIST_STYLE_ANVIL);
+    const joist_dtype upper = joist_dtype_parse(CHAR(STRING_ELT(to, i)), JOIST_STYLE_ANVIL);
+    LOGICAL(loses)[i] = joist_conversion_loss(lower, upper).losses != JOIST_LOSS_NONE;
+  }
+  UNPROTECT(1);
+  return loses;
+}
 
 static int table_entry(const void *rules, int lhs, int rhs) {
   return ((const struct joist_rules *)rules)->result[lhs][rhs];

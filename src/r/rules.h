@@ -12,12 +12,24 @@
  * Raises joist_promotion_error for an unknown id. */
 const struct joist_rules *joist_r_rules(SEXP x);
 
+/* The built-in sets and then those of the package's files, which are read at the first call: raises
+ * joist_promotion_error if that fails. */
+size_t joist_r_rules_count(void);
+const struct joist_rules *joist_r_rules_at(size_t index);
+/* Whether a rule set is one of them, at the same address for the rest of the session. */
+bool joist_r_rules_stay(const struct joist_rules *rules);
+
 /* .Call entry points. */
-SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs);
+SEXP joist_r_rules_files(SEXP names, SEXP paths);
+SEXP joist_r_read_rules(SEXP text);
+SEXP joist_r_write_rules(SEXP rules);
+SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation);
 SEXP joist_r_promotion_rules(SEXP id, SEXP integers, SEXP doubles, SEXP complexes);
 SEXP joist_r_promotion_rule_sets(void);
 SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles, SEXP complexes);
 SEXP joist_r_check_lattice(SEXP rules);
+/* Whether values of dtypes are lost in others, two vectors of names of one length. */
+SEXP joist_r_conversion_loses(SEXP from, SEXP to);
 SEXP joist_r_lattice_edges(SEXP rules, SEXP all);
 SEXP joist_r_promotion_facts(SEXP rules);
 SEXP joist_r_rules_info(SEXP rules);

@@ -3,7 +3,9 @@
 
 #include <stdint.h>
 
+#include "core/base/tally.h"
 #include "core/base/threads.h"
+#include "core/plan/plan.h"
 #include "r/interrupt.h"
 #include "r/payload.h"
 
@@ -40,4 +42,23 @@ joist_status joist_r_run_plan(const struct joist_device *device, const struct jo
   device->trim(device);
   status = device->run(device, plan, inputs, outputs, &run, error);
   return status == JOIST_ERROR_MEMORY ? JOIST_ERROR_DEVICE : status;
+}
+
+joist_status joist_r_run_watched(const struct joist_device *device, const struct joist_plan *plan,
+                                 const struct joist_program *program, const void *const *inputs,
+                                 void *const *outputs, struct joist_run run,
+                                 struct joist_tally *tally, struct joist_error *error) {
+  joist_tally_init(tally);
+  run.tally = tally;
+  joist_status status = joist_r_run_plan(device, plan, inputs, outputs, run, error);
+  if (status != JOIST_OK || !joist_tally_suspected(tally)) return status;
+  struct joist_plan *apart = NULL;
+  joist_tally_init(tally);
+  run.exact = true;
+  run.native = JOIST_NATIVE_NEVER;
+  run.print = NULL; /* everything has been shown */
+  status = joist_plan_make_apart(program, &apart, error);
+  if (status == JOIST_OK) status = joist_r_run_plan(device, apart, inputs, outputs, run, error);
+  joist_plan_free(apart);
+  return status;
 }

@@ -21,4 +21,12 @@ joist_status joist_r_run_plan(const struct joist_device *device, const struct jo
                               const void *const *inputs, void *const *outputs, struct joist_run run,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The same where instructions are watched: what they report is in `tally`. What a run of fused or
+ * compiled code only suspects not to fit, a second run counts. */
+joist_status joist_r_run_watched(const struct joist_device *device, const struct joist_plan *plan,
+                                 const struct joist_program *program, const void *const *inputs,
+                                 void *const *outputs, struct joist_run run,
+                                 struct joist_tally *tally,
+                                 struct joist_error *error) JOIST_MUST_CHECK;
+
 #endif

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/promotion/change.h"
+
 static SEXP stack = NULL; /* of no session, with the current one behind it; preserved */
 static const struct joist_r_session *current = NULL;
 
@@ -35,8 +37,10 @@ void joist_r_change_session(struct joist_r_session next) { put(CDR(stack), &next
 void joist_r_session_init(void) {
   stack = Rf_cons(R_NilValue, R_NilValue);
   R_PreserveObject(stack);
-  joist_r_push_session(
-      (struct joist_r_session){.trace = R_NilValue, .recording = R_NilValue, .policy = R_NilValue});
+  joist_r_push_session((struct joist_r_session){.trace = R_NilValue,
+                                                .recording = R_NilValue,
+                                                .policy = R_NilValue,
+                                                .asked = {.warned = JOIST_CHANGES_OF_VALUES}});
 }
 
 SEXP joist_r_session_view(void) {

@@ -11,9 +11,12 @@
 
 #include "r/sexp.h"
 
-/* What is done about implicit promotion: kinds of joist_change, or'ed. */
+/* What is done about implicit promotion, and about values that do not fit: kinds of joist_change,
+ * or'ed. */
 struct joist_r_policy {
   uint8_t warned, refused;
+  uint8_t saturated; /* JOIST_CHANGE_OVERFLOW, or 0 */
+  uint8_t named;     /* kinds that a user has spoken of */
 };
 
 struct joist_r_session {
@@ -23,7 +26,7 @@ struct joist_r_session {
   SEXP recording;              /* the latest recording under way; R_NilValue for none */
   SEXP policy;                 /* as joist_r_set_policy() was given it; R_NilValue for none */
   struct joist_r_policy asked; /* what `policy` asks for */
-  bool strict;                 /* whether that is anything: all that most operations look at */
+  bool strict;                 /* whether it names a kind of promotion: all that most look at */
   int depth;                   /* how many sessions are below */
 };
 

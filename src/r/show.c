@@ -22,13 +22,15 @@ static SEXP show(void *data) {
   const struct joist_value *const value = call->operand[0];
   const uint64_t label =
       (uint64_t)joist_attribute_value(joist_call_attributes(call), JOIST_ATTRIBUTE_LABEL);
+  SEXP number = PROTECT(Rf_ScalarReal((double)label));
+  if (call->instruction->op == JOIST_OP_REQUIRE)
+    joist_r_eval(PROTECT(Rf_lang2(Rf_install("stop_required"), number))); /* does not return */
   SEXP payload = PROTECT(payload_of(value, call->in[0]));
   SEXP tensor = PROTECT(joist_r_tensor(payload, value->type, &value->shape));
   if (call->instruction->operand_count > 1) {
     joist_r_set_mask(tensor, PROTECT(payload_of(call->operand[1], call->in[1])));
     UNPROTECT(1);
   }
-  SEXP number = PROTECT(Rf_ScalarReal((double)label));
   joist_r_eval(PROTECT(Rf_lang3(Rf_install("show_value"), tensor, number)));
   UNPROTECT(4);
   return R_NilValue;

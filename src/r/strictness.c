@@ -60,7 +60,8 @@ static void tell(const struct finding *finding, unsigned named, bool refused) {
   if (reference != R_NilValue)
     SET_VECTOR_ELT(facts, FILE_NAME, Rf_mkString(joist_r_source_file(reference)));
   SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
-  joist_r_eval(PROTECT(Rf_lang3(Rf_install("implicit_promotion"), facts, joist_r_policy_places())));
+  joist_r_eval(PROTECT(
+      Rf_lang3(Rf_install("implicit_promotion"), facts, joist_r_policy_places(R_NilValue))));
   UNPROTECT(4);
 }
 

@@ -604,7 +604,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value tensor, values = {.object = NULL};
   joist_r_read_missing(rules, x, &tensor);
-  if (joist_r_may_widen(&tensor)) read_assigned(rules, value, &values);
+  if (joist_r_may_widen(rules, &tensor)) read_assigned(rules, value, &values);
   SEXP widened = PROTECT(joist_r_widened(rules, &tensor, &values));
   if (widened != x) joist_r_read_missing(rules, x = widened, &tensor);
   const bool one = joist_r_flag(single, "single"), reuse = joist_r_flag(in_place, "in_place");

@@ -1,5 +1,6 @@
 /* Makes tensors of R values. */
 #include "r/tensor_create.h"
+#include "core/promotion/change.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "r/names.h"
 #include "r/operands.h"
 #include "r/payload.h"
+#include "r/policy.h"
 #include "r/rules.h"
 #include "r/session.h"
 #include "r/strictness.h"
@@ -84,9 +86,13 @@ static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
   return same && !joist_r_has_attributes(value->object);
 }
 
-/* Warns if a whole number that a double holds exactly is rounded to a default dtype. */
+/* Warns, or stops, as the policy in force wants, if a whole number that a double holds exactly is
+ * rounded to a default dtype. */
 static void judge_whole_numbers(const struct joist_r_value *value, joist_dtype dtype) {
-  if (value->host != JOIST_HOST_DOUBLE || dtype != JOIST_F32) return;
+  const struct joist_r_policy policy = joist_r_policy(R_NilValue);
+  if (value->host != JOIST_HOST_DOUBLE || dtype != JOIST_F32 ||
+      !((policy.warned | policy.refused) & JOIST_CHANGE_LOSS))
+    return;
   const double *const numbers = value->data;
   for (size_t k = 0; k < value->count; k++) {
     const double size = fabs(numbers[k]);
@@ -95,8 +101,10 @@ static void judge_whole_numbers(const struct joist_r_value *value, joist_dtype d
     SEXP number = PROTECT(Rf_ScalarReal(numbers[k]));
     SEXP position = PROTECT(Rf_ScalarReal((double)k + 1));
     SEXP name = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
-    joist_r_eval(PROTECT(Rf_lang4(Rf_install("warn_of_rounding"), number, position, name)));
-    UNPROTECT(4);
+    SEXP refuses = PROTECT(Rf_ScalarLogical((policy.refused & JOIST_CHANGE_LOSS) != 0));
+    joist_r_eval(
+        PROTECT(Rf_lang5(Rf_install("tell_of_rounding"), number, position, name, refuses)));
+    UNPROTECT(5);
     return;
   }
 }

@@ -11,7 +11,9 @@
 #include "core/base/array.h"
 #include "core/base/bits.h"
 #include "core/program/regions.h"
+#include "core/program/watch.h"
 #include "core/promotion/builtin_rules.h"
+#include "core/types/convert.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/finalizers.h"
@@ -35,6 +37,7 @@ static void finalize(SEXP pointer) {
   free(trace->known_constants);
   free(trace->constant_bytes);
   free(trace->masks);
+  free(trace->exact);
   free(trace->moves.move);
   joist_text_free(&trace->text);
   free(trace);
@@ -293,9 +296,14 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, str
     add_constant(pointer, constants, payload, bytes);
     *place = index + 1;
   }
-  return input_of(trace,
-                  (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false}, type,
-                  shape);
+  const joist_value_id made =
+      input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false},
+               type, shape);
+  struct joist_value *const value = &trace->program.values[made];
+  value->known = scalar && joist_dtype_kind(type.dtype) == JOIST_KIND_FLOAT;
+  if (value->known)
+    joist_convert_find(type.dtype, JOIST_F64)(1, joist_r_elements(payload), &value->number);
+  return made;
 }
 
 /* An input of a body that stands for a value from outside. */
@@ -388,6 +396,28 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
                              pointer, mask);
 }
 
+SEXP joist_r_trace_known(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  if (value.form != JOIST_R_TRACED || value.leaf) return R_NilValue;
+  SEXP pointer = value.payload;
+  joist_value_id at = value.argument.value;
+  for (;;) {
+    const struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+    if (at >= trace->program.value_count) return R_NilValue;
+    const uint32_t input = trace->program.values[at].input;
+    if (input == JOIST_NO_INPUT) return R_NilValue;
+    const struct joist_r_source source = trace->sources[input];
+    if (source.kind == JOIST_R_FROM_OUTSIDE) {
+      pointer = joist_r_trace_parent(pointer);
+      at = joist_r_moved(pointer, source.index);
+      continue;
+    }
+    const struct joist_value *const known = &trace->program.values[at];
+    return known->known ? Rf_ScalarReal(known->number) : R_NilValue;
+  }
+}
+
 SEXP joist_r_trace_mark(SEXP pointer, SEXP rule) {
   joist_r_check_open(pointer);
   pointer = outermost(pointer);
@@ -462,6 +492,125 @@ uint32_t joist_r_trace_line(SEXP pointer) {
   return line;
 }
 
+/* ---- numbers that are computed of R numbers alone ----
+ *
+ * R computes them in double, and they are rounded once, to the dtype of the tensor that they meet.
+ * A trace keeps such a value twice: as R would have computed it, and rounded to its default dtype.
+ * What is not read is not computed. */
+
+static const struct joist_type exact_type = {JOIST_F64, false};
+
+/* 1 + the f64 value that a traced value was rounded from, 0 for none. */
+static joist_value_id exact_of(const struct joist_r_trace *trace, joist_value_id value) {
+  return value < trace->exact_capacity ? trace->exact[value] : 0;
+}
+
+static void note_exact(struct joist_r_trace *trace, joist_value_id value, joist_value_id exact) {
+  if (value >= trace->exact_capacity) {
+    const uint32_t capacity = 2 * value + 32;
+    joist_value_id *const grown = realloc(trace->exact, capacity * sizeof *grown);
+    if (grown == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+    for (uint32_t k = trace->exact_capacity; k < capacity; k++) grown[k] = 0;
+    trace->exact = grown;
+    trace->exact_capacity = capacity;
+  }
+  trace->exact[value] = exact + 1;
+}
+
+static bool is_own(SEXP pointer, const struct joist_r_value *value) {
+  return value->form == JOIST_R_TRACED && value->payload == pointer;
+}
+
+/* Whether R has the value as a double, or would have computed it as one: joist's own functions make
+ * tensors of R numbers. */
+static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
+  if (joist_r_has_missing(value) || !value->by_generic) return false;
+  const joist_kind kind = joist_dtype_kind(value->argument.operand.type.dtype);
+  const bool real = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_INT;
+  if (value->form == JOIST_R_LITERAL || (is_own(pointer, value) && value->leaf))
+    return real && value->argument.operand.literal;
+  return is_own(pointer, value) && exact_of(joist_r_trace_of(pointer), value->argument.value) != 0;
+}
+
+/* Whether an operation on R numbers is one that R computes in double: not one of integers alone. */
+static bool computes_in_double(SEXP pointer, joist_op op, const struct joist_r_value *values,
+                               size_t n, const struct joist_inference *inference) {
+  const joist_class class = joist_op_class(op);
+  const joist_dtype made = inference->signature.result[0].dtype;
+  bool traced = false;
+  if (joist_operation(op)->family != JOIST_FAMILY_ELEMENTWISE || made == JOIST_F64 ||
+      joist_dtype_kind(made) != JOIST_KIND_FLOAT ||
+      (class != JOIST_CLASS_JOIN && class != JOIST_CLASS_INEXACT && class != JOIST_CLASS_REAL))
+    return false;
+  for (size_t k = 0; k < n; k++) {
+    if (!is_r_number(pointer, &values[k])) return false;
+    traced |= is_own(pointer, &values[k]);
+  }
+  return traced;
+}
+
+static joist_value_id add_plain(struct joist_program *program, joist_op op,
+                                const joist_value_id *operands, size_t n,
+                                const struct joist_attributes *attributes, uint32_t line) {
+  struct joist_argument arguments[JOIST_ELEMENT_OPERANDS];
+  struct joist_inference inference;
+  struct joist_error error;
+  for (size_t k = 0; k < n; k++) {
+    const struct joist_value *const value = &program->values[operands[k]];
+    arguments[k] = (struct joist_argument){
+        .operand = {.type = value->type, .rank = value->shape.rank}, .shape = value->shape};
+  }
+  joist_r_raise_if(
+      joist_program_infer(joist_rules_at(0), op, arguments, n, attributes, &inference, &error),
+      &error);
+  struct joist_instruction instruction =
+      joist_instruction_of(op, &inference, operands, n, attributes, 0);
+  instruction.source = line;
+  joist_r_raise_if(joist_program_add(program, &instruction, &inference, &error), &error);
+  return instruction.result;
+}
+
+static joist_value_id rounded(struct joist_program *program, joist_value_id exact,
+                              struct joist_type type) {
+  struct joist_attributes attributes = {.count = 0};
+  joist_attributes_set_type(&attributes, type);
+  return add_plain(program, JOIST_OP_CONVERT, &exact, 1, &attributes, JOIST_NO_SOURCE);
+}
+
+/* The operation in double, and its result rounded to its default dtype. */
+static SEXP apply_to_numbers(SEXP pointer, joist_op op, const struct joist_r_value *values,
+                             size_t n, const struct joist_inference *inference) {
+  static const struct joist_attributes none = {.count = 0};
+  joist_value_id operands[JOIST_ELEMENT_OPERANDS];
+  for (size_t k = 0; k < n; k++) {
+    const bool computed = is_own(pointer, &values[k]) && !values[k].leaf;
+    operands[k] = computed ? exact_of(joist_r_trace_of(pointer), values[k].argument.value) - 1
+                           : joist_r_trace_number(pointer, &values[k], exact_type);
+  }
+  const uint32_t line = joist_r_trace_line(pointer);
+  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  const joist_value_id exact = add_plain(program, op, operands, n, &none, line);
+  const joist_value_id made = rounded(program, exact, inference->signature.result[0]);
+  note_exact(joist_r_trace_of(pointer), made, exact);
+  return joist_r_traced(pointer, made, false, inference->signature.result[0], &inference->shape[0]);
+}
+
+/* The number of an operand that is read in `wanted`: one that was computed of R numbers is rounded
+ * to that dtype alone. */
+static joist_value_id operand_number(SEXP pointer, const struct joist_r_value *value,
+                                     joist_dtype wanted) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  const joist_value_id exact =
+      is_own(pointer, value) && !value->leaf ? exact_of(trace, value->argument.value) : 0;
+  const joist_kind kind = joist_dtype_kind(wanted);
+  if (exact == 0 || wanted == value->argument.operand.type.dtype ||
+      (kind != JOIST_KIND_FLOAT && kind != JOIST_KIND_COMPLEX))
+    return joist_r_trace_number(pointer, value, (struct joist_type){wanted, false});
+  return wanted == JOIST_F64
+             ? exact - 1
+             : rounded(&trace->program, exact - 1, (struct joist_type){wanted, false});
+}
+
 SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
                          const struct joist_r_value *values, size_t n,
                          const struct joist_attributes *attributes) {
@@ -476,9 +625,13 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
   joist_r_raise_if(status, &error);
   if (joist_r_session()->strict) joist_r_judge(op, values, n, &inference.signature);
+  if (computes_in_double(pointer, op, values, n, &inference))
+    return apply_to_numbers(pointer, op, values, n, &inference);
+  inference.watch =
+      joist_watch_of(op, arguments, n, &inference, attributes, joist_r_watched(rules));
   for (size_t k = 0; k < n; k++) {
     const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
-    operands[k] = joist_r_trace_number(pointer, &values[k], (struct joist_type){wanted, false});
+    operands[k] = operand_number(pointer, &values[k], wanted);
   }
   struct joist_attributes plain;
   bool remove;
@@ -646,6 +799,7 @@ SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
   trace->closed = true;
   struct joist_error error;
   joist_status status = joist_program_remove_aliases(&trace->program, &error);
+  trace->watched = joist_program_watch(&trace->program) != 0;
   if (status == JOIST_OK) status = joist_plan_make(&trace->program, &trace->plan, &error);
   joist_r_raise_if(status, &error);
   return pointer;

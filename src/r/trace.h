@@ -36,8 +36,11 @@ struct joist_r_trace {
   uint8_t *constant_bytes; /* of each constant that is a scalar, 0 for others */
   joist_value_id *masks;   /* 1 + the mask of a value that has one, 0 for none */
   uint32_t mask_capacity;
+  joist_value_id *exact; /* 1 + the f64 value that a value computed of R numbers was rounded from */
+  uint32_t exact_capacity;
   struct joist_text text; /* used by program_view.c; owned by the trace */
   bool closed;
+  bool watched; /* an instruction is: a run may find values that do not fit */
 };
 
 /* Elements of the list that the external pointer protects. */
@@ -95,6 +98,8 @@ SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules);
 SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
 /* A tensor as a constant of a trace that is under way. One that is traced is given back. */
 SEXP joist_r_trace_constant(SEXP trace, SEXP x);
+/* The number that a traced float is, where it is a constant of its trace; NULL for others. */
+SEXP joist_r_trace_known(SEXP x);
 /* Pushes a session in which `trace`, or none if it is NULL, is under way. NULL keeps the frame. */
 SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame);
 /* A new mark for alias(), with the rule of its derivative, which may be NULL. */

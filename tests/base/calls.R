@@ -598,13 +598,13 @@ reasons_to_differ <- alist( # nolint: cyclocomp_linter.
     kind == "complex" && (says("not defined for|as double|complex|digits") || is("^sd")),
   "on branch cuts R's asinh() and atan() are not on the side that C99 tells" =
     kind == "complex" && is("^asinh|^atan\\("),
-  "bool is no number: + is or, * is and, there is no -" = kind == "bool" &&
+  "bool is not a number: + is or, * is and, there is no -" = kind == "bool" &&
     is("[-+*^]|prod|diff|cum|Reduce|fivenum|boxplot|sum|sign"),
   "unsigned integers wrap" = kind == "uint" && is("^-x|x - |diff|order\\(-"),
   "assignment keeps the dtype" = says("cannot be assigned into"),
   "what is not there is an error, not NA" =
     says("is out of range|no names to be indexed by|not by names|there is no name"),
-  "a scalar is no vector" =
+  "a scalar is not a vector" =
     rank == 0L && is("rle|rowsum|diff|boxplot|diag|scale|solve|det|norm|bind|head|t\\(x\\)"),
   "matrices in a higher rank are a batch" =
     rank > 2L &&

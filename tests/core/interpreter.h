@@ -399,7 +399,7 @@ static void interpret_float_reduction(struct interpreter *in, const struct joist
       if (!isfinite(sizes[k]) || sizes[k] > 1e290L || isnan(want)) continue;
       if (product && (smalls[k] < 1e-290L || n > 200)) continue;
       if (fabsl(want) > 0.999L * (long double)joist_dtype_max_float(to)) continue;
-      /* What is 0 in f32 is no number of a dtype without zero. */
+      /* What is 0 in f32 is not a number of a dtype without zero. */
       if (!joist_dtype_has_zero(to) && fabsl(want) < 0x1p-149L) continue;
       const double last = half_unit(joist_dtype_real(to));
       const long double smallest = smallest_number(joist_dtype_real(to));

@@ -235,6 +235,10 @@ static void make_array(struct missing_case *c) {
     case JOIST_OP_ALIAS:
       if (one_in(2)) c->count = 2;
       break;
+    case JOIST_OP_REQUIRE:
+      y->shape.rank = 0;
+      holds_positions(y, JOIST_BOOL, 1, 1);
+      break;
     case JOIST_OP_SORT:
     case JOIST_OP_ARGSORT:
     case JOIST_OP_TOP_K:

@@ -21,6 +21,20 @@ static inline struct joist_operand whole_literal(joist_dtype guess, double value
                                 .high = value};
 }
 
+/* Whether operations decide as JAX's do, and not only tables. */
+static inline bool is_jax(const struct joist_rules *rules) {
+  return strncmp(rules->id, "jax", 3) == 0 && strcmp(rules->id, "jax_lax") != 0;
+}
+
+/* The type of a product of matrices whose common type is `joined`: JAX gives that of two weak
+ * matrices the default dtype of its category. */
+static inline struct joist_type matrix_product_of(const struct joist_rules *rules,
+                                                  struct joist_type joined) {
+  if (is_jax(rules) && joined.ambiguous)
+    joined.dtype = (joist_dtype)rules->literal[joist_dtype_category(joined.dtype)];
+  return joined;
+}
+
 /* ---- attributes: each function gives those it is given and one more ---- */
 
 static const struct joist_attributes no_attributes = {.count = 0};

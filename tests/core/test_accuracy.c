@@ -5,8 +5,9 @@
  *   make accuracy                              every float, 10^7 arguments of f64
  *
  * f32 is compared with the C library in double, f64 in long double, and the bits of f32 with those
- * of the generic kernels, which have no fused multiply-add. Each function has a line in the output:
- * its largest errors in units in the last place, and where they are. */
+ * of the generic kernels, which have no fused multiply-add. Each function has a line in the output,
+ * which bench/accuracy.Rmd reads: its largest errors in units in the last place, and where they
+ * are. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -340,6 +341,7 @@ int main(int count, char **arguments) {
   const int found = find_sets(sets);
   const char *const set = sets[found - 1];
   joist_kernels_select(set);
+  printf("tried: %.0f %ld %s\n", (double)stride, doubles, set);
   for (size_t f = 0; f < FUNCTION_COUNT; f++) {
     if (only != NULL && strcmp(only, joist_op_name(functions[f].op)) != 0) continue;
     check_doubles(set, &functions[f], doubles);

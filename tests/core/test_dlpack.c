@@ -13,12 +13,20 @@ enum { ROUNDS = 300, PLACES = 1 << 12, THREADS = 4, COUNTS = 2000 };
 static const struct joist_run run = {.threads = 2, .parallel_from = 1};
 static const struct joist_dl_device cpu = {JOIST_DL_CPU, 0};
 
-static struct joist_dl_view view_of(const struct joist_dl_tensor *tensor) {
+static struct joist_dl_view view_with(const struct joist_dl_tensor *tensor, const uint64_t *flags) {
   struct joist_dl_view view;
   struct joist_error error;
-  const joist_status status = joist_dlpack_read(tensor, &view, &error);
+  const joist_status status = joist_dlpack_read(tensor, flags, &view, &error);
   CHECK_MSG(status == JOIST_OK, "%s", status == JOIST_OK ? "" : words(&error));
   return view;
+}
+
+static struct joist_dl_view view_of(const struct joist_dl_tensor *tensor) {
+  return view_with(tensor, NULL);
+}
+
+static bool is_sub_byte(joist_dtype dtype) {
+  return dtype != JOIST_BOOL && joist_dtype_bits(dtype) < 8;
 }
 
 /* ---- out, and in again ---- */
@@ -29,28 +37,36 @@ static void test_round_trip(void) {
   static int owner;
   double elements[64] = {1, 2, 3};
   for (int dtype = 0; dtype < JOIST_DTYPE_COUNT; dtype++) {
-    if (joist_dlpack_check_dtype((joist_dtype)dtype, NULL) != JOIST_OK) continue;
+    const bool padded = is_sub_byte((joist_dtype)dtype);
+    struct joist_error error;
+    const joist_status given = joist_dlpack_check_given((joist_dtype)dtype, &error);
+    CHECK_INT(given, padded ? JOIST_ERROR_DTYPE : JOIST_OK);
+    CHECK(!padded || (error.code == JOIST_E_DLPACK_PACKED && (int)error.type[0].dtype == dtype));
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
       struct joist_keep_alive *const keep = joist_keep_alive_new(&owner);
       struct joist_dl_versioned *const lent =
           joist_dlpack_lend(elements, cpu, (joist_dtype)dtype, &shapes[k], keep);
       joist_keep_alive_release(keep);
       CHECK_INT(lent->version.major, 1);
-      CHECK(lent->flags == JOIST_DL_READ_ONLY);
-      struct joist_dl_view view = view_of(&lent->tensor);
+      CHECK_INT(lent->version.minor, 1);
+      CHECK_INT(lent->flags, padded ? 5 : 1); /* bit 0: read-only, bit 2: padded */
+      struct joist_dl_view view = view_with(&lent->tensor, &lent->flags);
       CHECK_INT(view.dtype, dtype);
       CHECK(joist_shape_equal(&view.shape, &shapes[k]));
-      CHECK(view.in_order && !view.in_rows);
+      CHECK(view.in_order && !view.in_rows && view.packed == 0);
+      CHECK(joist_dlpack_bytes(&view) == view.count * joist_dtype_size((joist_dtype)dtype));
       CHECK(view.elements == (view.count > 0 ? (void *)elements : NULL));
       struct joist_dl_versioned *const again = joist_dlpack_again(lent);
-      struct joist_dl_managed *const copied = joist_dlpack_copied(lent);
+      struct joist_dl_managed *const copied = padded ? NULL : joist_dlpack_copied(lent);
       lent->deleter(lent);
       CHECK(joist_keep_alive_returned() == NULL);
-      view = view_of(&again->tensor);
+      CHECK_INT(again->flags, padded ? 5 : 1);
+      view = view_with(&again->tensor, &again->flags);
       CHECK(view.elements == (view.count > 0 ? (void *)elements : NULL));
       again->deleter(again);
       CHECK(joist_keep_alive_returned() == &owner);
       CHECK(joist_keep_alive_returned() == NULL);
+      if (padded) continue;
       view = view_of(&copied->tensor);
       CHECK(view.in_order && (view.count == 0 || view.elements != (void *)elements));
       CHECK(view.count == 0 ||
@@ -65,62 +81,32 @@ static void test_published(void) {
   static const struct {
     joist_dtype dtype;
     int code, bits;
-  } published[] = {{JOIST_BOOL, 6, 8},      {JOIST_I8, 0, 8},
-                   {JOIST_I64, 0, 64},      {JOIST_UI8, 1, 8},
-                   {JOIST_UI64, 1, 64},     {JOIST_F16, 2, 16},
-                   {JOIST_BF16, 4, 16},     {JOIST_F32, 2, 32},
-                   {JOIST_F64, 2, 64},      {JOIST_C64, 5, 64},
-                   {JOIST_C128, 5, 128},    {JOIST_F8E3M4, 7, 8},
-                   {JOIST_F8E4M3, 8, 8},    {JOIST_F8E4M3B11FNUZ, 9, 8},
-                   {JOIST_F8E4M3FN, 10, 8}, {JOIST_F8E4M3FNUZ, 11, 8},
-                   {JOIST_F8E5M2, 12, 8},   {JOIST_F8E5M2FNUZ, 13, 8},
-                   {JOIST_F8E8M0FNU, 14, 8}};
+  } published[] = {{JOIST_BOOL, 6, 8},       {JOIST_I8, 0, 8},
+                   {JOIST_I64, 0, 64},       {JOIST_UI8, 1, 8},
+                   {JOIST_UI64, 1, 64},      {JOIST_F16, 2, 16},
+                   {JOIST_BF16, 4, 16},      {JOIST_F32, 2, 32},
+                   {JOIST_F64, 2, 64},       {JOIST_C64, 5, 64},
+                   {JOIST_C128, 5, 128},     {JOIST_F8E3M4, 7, 8},
+                   {JOIST_F8E4M3, 8, 8},     {JOIST_F8E4M3B11FNUZ, 9, 8},
+                   {JOIST_F8E4M3FN, 10, 8},  {JOIST_F8E4M3FNUZ, 11, 8},
+                   {JOIST_F8E5M2, 12, 8},    {JOIST_F8E5M2FNUZ, 13, 8},
+                   {JOIST_F8E8M0FNU, 14, 8}, {JOIST_F6E2M3FN, 15, 6},
+                   {JOIST_F6E3M2FN, 16, 6},  {JOIST_F4E2M1FN, 17, 4},
+                   {JOIST_I4, 0, 4},         {JOIST_I2, 0, 2},
+                   {JOIST_INT1, 0, 1},       {JOIST_UI4, 1, 4},
+                   {JOIST_UI2, 1, 2},        {JOIST_UINT1, 1, 1}};
+  static const uint64_t none = 0;
   double elements[2] = {0, 0};
   for (size_t k = 0; k < sizeof published / sizeof *published; k++) {
     struct joist_dl_tensor tensor = {
         .data = elements,
         .device = cpu,
         .dtype = {(uint8_t)published[k].code, (uint8_t)published[k].bits, 1}};
-    CHECK_INT(view_of(&tensor).dtype, published[k].dtype);
+    const struct joist_dl_view view = view_with(&tensor, &none);
+    CHECK_INT(view.dtype, published[k].dtype);
+    CHECK_INT(view.packed, is_sub_byte(view.dtype) ? published[k].bits : 0);
     const struct joist_dl_dtype own = joist_dlpack_dtype(published[k].dtype);
     CHECK(own.code == published[k].code && own.bits == published[k].bits && own.lanes == 1);
-  }
-}
-
-/* Dtypes of fewer bits than a byte: DLPack packs them. They are read only where the caller knows.
- */
-static void test_sub_byte(void) {
-  unsigned char elements[6] = {0, 1, 0, 1, 0, 1};
-  int64_t extent = 6;
-  struct joist_error error;
-  struct joist_dl_view view;
-  int lacking = 0;
-  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
-    const joist_dtype dtype = (joist_dtype)d;
-    const joist_status status = joist_dlpack_check_dtype(dtype, &error);
-    const bool narrow = dtype != JOIST_BOOL && joist_dtype_bits(dtype) < 8;
-    CHECK_INT(status, narrow ? JOIST_ERROR_DTYPE : JOIST_OK);
-    if (!narrow) continue;
-    lacking++;
-    CHECK(error.code == JOIST_E_DLPACK_NO_TYPE && error.type[0].dtype == dtype);
-    struct joist_dl_tensor tensor = {.data = elements,
-                                     .device = cpu,
-                                     .rank = 1,
-                                     .dtype = joist_dlpack_dtype(dtype),
-                                     .shape = &extent};
-    CHECK_ERROR(joist_dlpack_read(&tensor, &view, &error), error, JOIST_E_DLPACK_DTYPE);
-    CHECK_INT(joist_dlpack_read_as(&tensor, dtype, &view, &error), JOIST_OK);
-    CHECK(view.dtype == dtype && view.count == 6 && view.in_order && view.elements == elements);
-  }
-  CHECK_INT(lacking, 9);
-  /* What others publish: integers of 2 and 4 bits, and the floats that version 1.1 has added. */
-  static const struct joist_dl_dtype packed[] = {{0, 4, 1},  {1, 4, 1},  {0, 2, 1},  {1, 1, 1},
-                                                 {15, 6, 1}, {16, 6, 1}, {17, 4, 1}, {17, 4, 2},
-                                                 {10, 8, 4}, {10, 4, 1}};
-  for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
-    struct joist_dl_tensor tensor = {
-        .data = elements, .device = cpu, .rank = 1, .dtype = packed[k], .shape = &extent};
-    CHECK_ERROR(joist_dlpack_read(&tensor, &view, &error), error, JOIST_E_DLPACK_DTYPE);
   }
 }
 
@@ -211,6 +197,127 @@ static void test_rows(void) {
   CHECK(view.in_order && !view.in_rows);
 }
 
+/* ---- fewer bits than a byte ---- */
+
+/* Element `at` of packed ones, one bit after another. */
+static unsigned packed_bits(const unsigned char *bytes, int64_t at, unsigned bits) {
+  unsigned element = 0;
+  for (unsigned b = 0; b < bits; b++) {
+    const int64_t bit = at * bits + b;
+    element |= (bytes[bit / 8] >> bit % 8 & 1u) << b;
+  }
+  return element;
+}
+
+/* The bytes end where the farthest element does, so a sanitizer sees reads behind it. */
+static void test_packed(void) {
+  static const uint64_t none = JOIST_DL_READ_ONLY;
+  for (int round = 0; round < 4 * ROUNDS; round++) {
+    const joist_dtype dtype = (joist_dtype)(round % JOIST_DTYPE_COUNT);
+    if (!is_sub_byte(dtype)) continue;
+    const unsigned bits = joist_dtype_bits(dtype);
+    int64_t extents[6], strides[6], last = 0;
+    size_t first;
+    struct joist_dl_tensor tensor = {.device = cpu,
+                                     .rank = (int32_t)random_below(6),
+                                     .dtype = joist_dlpack_dtype(dtype),
+                                     .shape = extents,
+                                     .strides = strides};
+    random_layout(extents, strides, tensor.rank, &first);
+    first = (first + 7) / 8 * 8; /* the first element begins a byte */
+    for (int d = 0; d < tensor.rank; d++)
+      if (strides[d] > 0 && extents[d] > 0) last += (extents[d] - 1) * strides[d];
+    const size_t bytes = ((first + (size_t)last + 1) * bits + 7) / 8;
+    unsigned char *const places = malloc(bytes), *const out = malloc(PLACES);
+    for (size_t k = 0; k < bytes; k++) places[k] = (unsigned char)random_bits();
+    tensor.data = places;
+    tensor.byte_offset = first * bits / 8;
+    const bool is_float = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT;
+    const struct joist_dl_view view = view_with(&tensor, is_float && one_in(2) ? NULL : &none);
+    CHECK(view.dtype == dtype && view.packed == bits);
+    CHECK(joist_dlpack_bytes(&view) == (view.count * bits + 7) / 8);
+    CHECK(joist_dlpack_gather(&view, out, &run, NULL) == JOIST_OK);
+    bool same = true;
+    for (size_t k = 0; k < view.count; k++) {
+      int64_t at = (int64_t)first;
+      size_t rest = k;
+      for (int d = 0; d < tensor.rank; d++) {
+        at += (int64_t)(rest % (size_t)extents[d]) * strides[d];
+        rest /= (size_t)extents[d];
+      }
+      same &= out[k] == packed_bits(places, at, bits);
+    }
+    CHECK_MSG(same, "rank %d, %u bits", (int)tensor.rank, bits);
+    free(places);
+    free(out);
+  }
+}
+
+/* Which are packed: those that no flag says are padded. */
+static void test_flags(void) {
+  static const uint64_t padded = 4, both = 5;
+  unsigned char elements[6] = {0, 1, 0, 1, 0, 1};
+  int64_t extent = 6;
+  struct joist_error error;
+  struct joist_dl_view view;
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
+    const joist_dtype dtype = (joist_dtype)d;
+    if (!is_sub_byte(dtype)) continue;
+    struct joist_dl_tensor tensor = {.data = elements,
+                                     .device = cpu,
+                                     .rank = 1,
+                                     .dtype = joist_dlpack_dtype(dtype),
+                                     .shape = &extent};
+    CHECK(view_with(&tensor, &padded).packed == 0 && view_with(&tensor, &both).packed == 0);
+    if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT)
+      CHECK_INT(view_of(&tensor).packed, joist_dtype_bits(dtype));
+    else
+      CHECK_ERROR(joist_dlpack_read(&tensor, NULL, &view, &error), error, JOIST_E_DLPACK_UNPACKED);
+    CHECK_INT(joist_dlpack_read_as(&tensor, dtype, &view, &error), JOIST_OK);
+    CHECK(view.dtype == dtype && view.packed == 0 && view.in_order && view.elements == elements);
+  }
+  static const struct joist_dl_dtype unknown[] = {{0, 3, 1},  {1, 6, 1},  {15, 8, 1}, {16, 4, 1},
+                                                  {17, 8, 1}, {17, 6, 1}, {18, 4, 1}, {10, 8, 4},
+                                                  {10, 4, 1}, {17, 4, 0}};
+  for (size_t k = 0; k < sizeof unknown / sizeof *unknown; k++) {
+    struct joist_dl_tensor tensor = {
+        .data = elements, .device = cpu, .rank = 1, .dtype = unknown[k], .shape = &extent};
+    CHECK_ERROR(joist_dlpack_read(&tensor, &both, &view, &error), error, JOIST_E_DLPACK_DTYPE);
+  }
+}
+
+/* PyTorch's two elements in one byte are elements side by side in the dim without a stride. */
+static void test_lanes(void) {
+  static const uint64_t none = 0;
+  unsigned char bytes[6] = {0x10, 0x32, 0x54, 0x76, 0x98, 0xba}, out[12];
+  int64_t extents[] = {2, 3}, rows[] = {3, 1}, columns[] = {1, 2}, apart[] = {6, 2};
+  struct joist_error error;
+  struct joist_dl_view view;
+  struct joist_dl_tensor tensor = {
+      .data = bytes, .device = cpu, .rank = 2, .dtype = {17, 4, 2}, .shape = extents};
+  for (int k = 0; k < 2; k++) {
+    tensor.strides = k == 0 ? NULL : rows;
+    view = view_with(&tensor, &none);
+    CHECK(view.dtype == JOIST_F4E2M1FN && view.count == 12 && view.in_rows);
+    CHECK(view.shape.extent[0] == 2 && view.shape.extent[1] == 6);
+    CHECK(joist_dlpack_gather(&view, out, &run, NULL) == JOIST_OK);
+    for (int i = 0; i < 12; i++) CHECK_INT(out[i], i % 2 * 6 + i / 2);
+  }
+  tensor.strides = columns;
+  view = view_with(&tensor, &none);
+  CHECK(view.shape.extent[0] == 4 && view.shape.extent[1] == 3 && view.in_order);
+  CHECK(joist_dlpack_gather(&view, out, &run, NULL) == JOIST_OK);
+  for (int i = 0; i < 12; i++) CHECK_INT(out[i], i);
+  tensor.strides = apart;
+  CHECK_ERROR(joist_dlpack_read(&tensor, &none, &view, &error), error, JOIST_E_DLPACK_DTYPE);
+  tensor.rank = 0;
+  CHECK_ERROR(joist_dlpack_read(&tensor, &none, &view, &error), error, JOIST_E_DLPACK_DTYPE);
+  tensor.rank = 2;
+  tensor.strides = rows;
+  rows[0] = INT64_MIN;
+  CHECK_ERROR(joist_dlpack_read(&tensor, &none, &view, &error), error, JOIST_E_DLPACK_DAMAGED);
+}
+
 /* ---- what cannot be read ---- */
 
 static void test_refused(void) {
@@ -225,13 +332,13 @@ static void test_refused(void) {
                                        .strides = strides};
   struct joist_dl_view view;
   struct joist_error error;
-#define REFUSED(CODE, ...)                                            \
-  do {                                                                \
-    struct joist_dl_tensor bad = good;                                \
-    __VA_ARGS__;                                                      \
-    CHECK_ERROR(joist_dlpack_read(&bad, &view, &error), error, CODE); \
+#define REFUSED(CODE, ...)                                                  \
+  do {                                                                      \
+    struct joist_dl_tensor bad = good;                                      \
+    __VA_ARGS__;                                                            \
+    CHECK_ERROR(joist_dlpack_read(&bad, NULL, &view, &error), error, CODE); \
   } while (0)
-  CHECK(joist_dlpack_read(&good, &view, &error) == JOIST_OK);
+  CHECK(joist_dlpack_read(&good, NULL, &view, &error) == JOIST_OK);
   REFUSED(JOIST_E_DLPACK_DTYPE, bad.dtype.bits = 128);
   REFUSED(JOIST_E_DLPACK_DTYPE, bad.dtype.lanes = 4);
   REFUSED(JOIST_E_DLPACK_DTYPE, bad.dtype.code = 10);
@@ -280,9 +387,11 @@ static void test_threads(void) {
 int main(void) {
   test_round_trip();
   test_published();
-  test_sub_byte();
   test_layouts();
   test_rows();
+  test_packed();
+  test_flags();
+  test_lanes();
   test_refused();
   test_threads();
   return check_report("dlpack");

@@ -369,23 +369,26 @@ static void test_host_range(void) {
   const int integers[] = {3, -7, 5, INT32_MIN};
   const double doubles[] = {1.5, -2, INFINITY, NAN}, complexes[] = {1, -3, 2, 0};
   const int64_t longs[] = {INT64_MIN + 1, INT64_MIN};
-  double low, high;
-  bool whole;
-  CHECK(joist_host_range(JOIST_HOST_INTEGER, integers, 3, &low, &high, &whole) && low == -7 &&
-        high == 5 && whole);
-  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 4, &low, &high, &whole));
-  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 0, &low, &high, &whole));
-  CHECK(joist_host_range(JOIST_HOST_DOUBLE, doubles, 3, &low, &high, &whole) && low == -2 &&
-        isinf(high));
-  CHECK(!whole && joist_host_range(JOIST_HOST_DOUBLE, doubles + 1, 2, &low, &high, &whole) &&
-        whole);
-  CHECK(!joist_host_range(JOIST_HOST_DOUBLE, doubles, 4, &low, &high, &whole));
-  CHECK(joist_host_range(JOIST_HOST_COMPLEX, complexes, 2, &low, &high, &whole) && low == -3 &&
-        high == 2 && !whole);
-  CHECK(joist_host_range(JOIST_HOST_INTEGER64, longs, 1, &low, &high, &whole) && low == -0x1p63);
-  CHECK(!joist_host_range(JOIST_HOST_INTEGER64, longs, 2, &low, &high, &whole));
-  CHECK(joist_host_range(JOIST_HOST_LOGICAL, integers, 1, &low, &high, &whole) && low == 1 &&
-        high == 1);
+  struct joist_host_values found;
+#define RANGE(HOST, VALUES, COUNT, LOW, HIGH)                                          \
+  (joist_host_range(JOIST_HOST_##HOST, VALUES, COUNT, &found) && found.low == (LOW) && \
+   found.high == (HIGH))
+  CHECK(RANGE(INTEGER, integers, 3, -7, 5) && found.whole);
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 4, &found));
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER, integers, 0, &found));
+  CHECK(RANGE(DOUBLE, doubles, 2, -2, 1.5) && !found.whole && !found.has_infinity);
+  CHECK(RANGE(DOUBLE, doubles, 3, -2, 1.5) && found.has_infinity && !found.has_nan);
+  CHECK(RANGE(DOUBLE, doubles + 1, 1, -2, -2) && found.whole);
+  CHECK(RANGE(DOUBLE, doubles + 2, 1, (double)INFINITY, (double)INFINITY) && !found.whole);
+  CHECK(!joist_host_range(JOIST_HOST_DOUBLE, doubles, 4, &found));
+  CHECK(found.has_nan && found.has_infinity && found.low == -2 && found.high == 1.5);
+  CHECK(!joist_host_range(JOIST_HOST_DOUBLE, doubles + 3, 1, &found));
+  CHECK(found.has_nan && found.low > found.high);
+  CHECK(RANGE(COMPLEX, complexes, 2, -3, 2) && !found.whole);
+  CHECK(RANGE(INTEGER64, longs, 1, -0x1p63, -0x1p63));
+  CHECK(!joist_host_range(JOIST_HOST_INTEGER64, longs, 2, &found));
+  CHECK(RANGE(LOGICAL, integers, 1, 1, 1));
+#undef RANGE
 }
 
 static joist_status export(joist_dtype dtype, const void *elements, size_t n, joist_host host,

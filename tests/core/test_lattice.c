@@ -144,7 +144,7 @@ static void test_paths(const char *what, const struct joist_rules *rules, const 
       CHECK_STR(order->name[got[0]], order->name[a]);
       CHECK_STR(order->name[got[count - 1]], order->name[b]);
       for (size_t k = 1; k < count; k++)
-        CHECK_MSG(distance[got[k - 1]][got[k]] == 1, "%s: %s to %s is no edge", what,
+        CHECK_MSG(distance[got[k - 1]][got[k]] == 1, "%s: %s to %s is not an edge", what,
                   order->name[got[k - 1]], order->name[got[k]]);
       if (!listed_alike) continue;
       first_way(csv, order, distance, a, b, way);
@@ -276,10 +276,13 @@ static void test_ways(void) {
 static void test_flags(void) {
   struct joist_rules rules = *joist_rules_at(0);
   const size_t flags[] = {offsetof(struct joist_rules, is_users),
-                          offsetof(struct joist_rules, has_library),
+                          offsetof(struct joist_rules, meets_itself),
+                          offsetof(struct joist_rules, has_truths),
+                          offsetof(struct joist_rules, has_pairs) + JOIST_PAIR_ADD,
+                          offsetof(struct joist_rules, has_facts) + JOIST_FACT_SUM,
                           offsetof(struct joist_rules, guesses_default)};
   CHECK(joist_rules_valid(&rules, sizeof rules));
-  for (int k = 0; k < 3; k++) {
+  for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
     unsigned char *const byte = (unsigned char *)&rules + flags[k], own = *byte;
     for (int other = 0; other < 256; other++) {
       *byte = (unsigned char)other;

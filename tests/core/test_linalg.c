@@ -33,8 +33,9 @@ struct one_call {
 static void set_up(struct one_call *call, joist_op op, joist_dtype dtype,
                    const struct joist_shape *from, const struct joist_shape *to) {
   memset(call, 0, sizeof *call);
-  call->values[0] = (struct joist_value){{dtype, false}, *from, 0, 0};
-  call->values[1] = (struct joist_value){{dtype, false}, *to, JOIST_NO_INPUT, 0};
+  call->values[0] = (struct joist_value){.type = {dtype, false}, .shape = *from};
+  call->values[1] =
+      (struct joist_value){.type = {dtype, false}, .shape = *to, .input = JOIST_NO_INPUT};
   call->inference.signature.operand[0] = dtype;
   call->inference.signature.result[0] = call->values[1].type;
   call->instruction = joist_instruction_of(op, &call->inference, &call->operand, 1, &none, 1);

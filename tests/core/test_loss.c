@@ -11,49 +11,28 @@
 
 /* Of integers: bits without the sign. Of floats, IEEE 754 and bfloat16: digits, the exponents of
  * the least positive value and of the power of two beyond the largest. Of small floats what is
- * special, as their names say: f for finite, n for FN, z for FNUZ, u for FNU; and the unused
- * significands at the top of the highest exponent. */
+ * special, as their names say: f for finite, n for FN, z for FNUZ, u for FNU. */
 struct format {
   const char *name;
   char kind; /* b, i, u, f, c */
   int digits, least, beyond;
   char special;
-  int unused;
 };
+/* clang-format off */
 static const struct format formats[JOIST_DTYPE_COUNT] = {
-    {"bool", 'b', 1, 0, 0, 0, 0},
-    {"i8", 'i', 7, 0, 0, 0, 0},
-    {"i16", 'i', 15, 0, 0, 0, 0},
-    {"i32", 'i', 31, 0, 0, 0, 0},
-    {"i64", 'i', 63, 0, 0, 0, 0},
-    {"ui8", 'u', 8, 0, 0, 0, 0},
-    {"ui16", 'u', 16, 0, 0, 0, 0},
-    {"ui32", 'u', 32, 0, 0, 0, 0},
-    {"ui64", 'u', 64, 0, 0, 0, 0},
-    {"f16", 'f', 11, -24, 16, 0, 0},
-    {"bf16", 'f', 8, -133, 128, 0, 0},
-    {"f32", 'f', 24, -149, 128, 0, 0},
-    {"f64", 'f', 53, -1074, 1024, 0, 0},
-    {"c64", 'c', 24, -149, 128, 0, 0},
-    {"c128", 'c', 53, -1074, 1024, 0, 0},
-    {"int1", 'i', 0, 0, 0, 0, 0},
-    {"i2", 'i', 1, 0, 0, 0, 0},
-    {"i4", 'i', 3, 0, 0, 0, 0},
-    {"uint1", 'u', 1, 0, 0, 0, 0},
-    {"ui2", 'u', 2, 0, 0, 0, 0},
-    {"ui4", 'u', 4, 0, 0, 0, 0},
-    {"f4E2M1FN", 'f', 2, -1, 3, 'f', 0},
-    {"f6E2M3FN", 'f', 4, -3, 3, 'f', 0},
-    {"f6E3M2FN", 'f', 3, -4, 5, 'f', 0},
-    {"f8E3M4", 'f', 5, -6, 4, 0, 0},
-    {"f8E4M3", 'f', 4, -9, 8, 0, 0},
-    {"f8E4M3B11FNUZ", 'f', 4, -13, 5, 'z', 0},
-    {"f8E4M3FN", 'f', 4, -9, 9, 'n', 1},
-    {"f8E4M3FNUZ", 'f', 4, -10, 8, 'z', 0},
-    {"f8E5M2", 'f', 3, -16, 16, 0, 0},
-    {"f8E5M2FNUZ", 'f', 3, -17, 16, 'z', 0},
-    {"f8E8M0FNU", 'f', 1, -127, 128, 'u', 0},
-};
+    {"bool", 'b', 1, 0, 0, 0}, {"i8", 'i', 7, 0, 0, 0}, {"i16", 'i', 15, 0, 0, 0},
+    {"i32", 'i', 31, 0, 0, 0}, {"i64", 'i', 63, 0, 0, 0}, {"ui8", 'u', 8, 0, 0, 0},
+    {"ui16", 'u', 16, 0, 0, 0}, {"ui32", 'u', 32, 0, 0, 0}, {"ui64", 'u', 64, 0, 0, 0},
+    {"f16", 'f', 11, -24, 16, 0}, {"bf16", 'f', 8, -133, 128, 0}, {"f32", 'f', 24, -149, 128, 0},
+    {"f64", 'f', 53, -1074, 1024, 0}, {"c64", 'c', 24, -149, 128, 0},
+    {"c128", 'c', 53, -1074, 1024, 0}, {"int1", 'i', 0, 0, 0, 0}, {"i2", 'i', 1, 0, 0, 0},
+    {"i4", 'i', 3, 0, 0, 0}, {"uint1", 'u', 1, 0, 0, 0}, {"ui2", 'u', 2, 0, 0, 0},
+    {"ui4", 'u', 4, 0, 0, 0}, {"f4E2M1FN", 'f', 2, -1, 3, 'f'}, {"f6E2M3FN", 'f', 4, -3, 3, 'f'},
+    {"f6E3M2FN", 'f', 3, -4, 5, 'f'}, {"f8E3M4", 'f', 5, -6, 4, 0}, {"f8E4M3", 'f', 4, -9, 8, 0},
+    {"f8E4M3B11FNUZ", 'f', 4, -13, 5, 'z'}, {"f8E4M3FN", 'f', 4, -9, 9, 'n'},
+    {"f8E4M3FNUZ", 'f', 4, -10, 8, 'z'}, {"f8E5M2", 'f', 3, -16, 16, 0},
+    {"f8E5M2FNUZ", 'f', 3, -17, 16, 'z'}, {"f8E8M0FNU", 'f', 1, -127, 128, 'u'}};
+/* clang-format on */
 
 static bool is_byte(const struct format *format) {
   return format - formats > JOIST_C128 && format->kind == 'f';
@@ -61,7 +40,7 @@ static bool is_byte(const struct format *format) {
 
 /* Significand of the largest value. */
 static uint64_t largest_digits(const struct format *format) {
-  return (UINT64_MAX >> (64 - format->digits)) - (uint64_t)format->unused;
+  return (UINT64_MAX >> (64 - format->digits)) - (format->special == 'n');
 }
 
 /* ---- exact values ---- */

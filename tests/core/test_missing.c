@@ -443,6 +443,8 @@ static void check_rest(const struct missing_case *c, const struct outcome *got) 
   const bool inexact = joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
   const long double largest =
       inexact ? (long double)joist_dtype_max_float(dtype) : (long double)joist_dtype_max_int(dtype);
+  const long double least = inexact ? -largest : (long double)joist_dtype_min_int(dtype);
+  const long double range = largest - least + 1;
   if (joist_attribute_type(&c->attributes).dtype != JOIST_DTYPE_NONE) return;
   if (o->contents == HOLDS_NUMBERS && c->fill != FILL_SMALL) return;
   for (size_t i = 0; i < result_count(c, 0); i++) {
@@ -456,6 +458,9 @@ static void check_rest(const struct missing_case *c, const struct outcome *got) 
     /* Parts of a long product may overflow. */
     if (c->op == JOIST_OP_REDUCE_PROD && (rest.n > 100 || hypotl(want[0], want[1]) * 2 > largest))
       continue;
+    /* Sums that do not fit are taken modulo 2^bits. */
+    if (!inexact && (want[0] > largest || want[0] < least))
+      want[0] -= floorl((want[0] - least) / range) * range;
     read_parts(dtype, got->elements[0] + i * joist_dtype_size(dtype), parts);
     const struct byte_format *const format = byte_format_of(dtype);
     /* Without infinities, the extreme of nothing is the end of the dtype. */
@@ -560,7 +565,8 @@ static void check_rules(const struct missing_case *c, const struct outcome *got)
 /* ---- random cases ---- */
 
 static bool is_refused(const struct missing_case *c) {
-  const bool index = c->op == JOIST_OP_PUT || c->op == JOIST_OP_SCATTER_ADD;
+  const bool index =
+      c->op == JOIST_OP_PUT || c->op == JOIST_OP_SCATTER_ADD || c->op == JOIST_OP_REQUIRE;
   return (index && c->operand[1].masked) ||
          (c->op == JOIST_OP_SEARCHSORTED && c->operand[0].masked);
 }

@@ -267,6 +267,10 @@ static void test_values(void) {
                 no_attributes, WANT(JOIST_E_NEGATIVE_POWER, .position = 1, .op = "pow"));
   check_failure(JOIST_OP_REDUCE_MIN, OPERANDS({.dtype = JOIST_F32, {1, {0}}}),
                 with_dims(no_attributes, 1), WANT(JOIST_E_NO_ELEMENTS, .op = "reduce_min"));
+  check_failure(JOIST_OP_REQUIRE, OPERANDS({.dtype = JOIST_F32, SHAPE(2)}, {.dtype = JOIST_BOOL}),
+                no_attributes, WANT(JOIST_E_REQUIRED));
+  check_failure(JOIST_OP_REQUIRE, OPERANDS({.dtype = JOIST_F32}, {.dtype = JOIST_BOOL, SHAPE(2)}),
+                no_attributes, WANT(JOIST_E_RESHAPE, .shape = {SHAPE(2)}, .count = {2, 1}));
   check_failure(JOIST_OP_ARGMIN, OPERANDS({.dtype = JOIST_F32, {1, {0}}}), in_dim(0),
                 WANT(JOIST_E_NO_ELEMENTS, .op = "argmin"));
   check_failure(

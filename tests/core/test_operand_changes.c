@@ -15,7 +15,7 @@ static struct joist_type node(int k) {
 static struct joist_type joined(const struct joist_rules *rules,
                                 const struct joist_operand *operands, size_t count) {
   struct joist_type type;
-  CHECK(joist_common_type(rules, operands, count, &type, NULL) == JOIST_OK);
+  CHECK(joist_common_type(rules, JOIST_PAIR_COMMON, operands, count, &type, NULL) == JOIST_OK);
   return type;
 }
 
@@ -29,10 +29,11 @@ static struct joist_type by_fact(const struct joist_rules *rules, joist_op op,
   const struct joist_operand pair[] = {
       {.type = asked, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
-  const joist_fact fact = joist_op_fact(op, type.dtype);
+  const joist_fact fact = joist_op_fact(rules, op, type.dtype);
   if (fact == JOIST_FACT_COUNT || joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT)
     return type;
-  if (!rules->has_library && fact != JOIST_FACT_POWER) return joined(rules, pair, 2);
+  if (!rules->has_facts[JOIST_FACT_INEXACT] && fact != JOIST_FACT_POWER)
+    return joined(rules, pair, 2);
   CHECK(joist_fact_apply(rules, fact, &type, NULL));
   return type;
 }
@@ -48,7 +49,9 @@ static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
     case JOIST_CLASS_POSITION:
       return joined(rules, operands, count);
     case JOIST_CLASS_JOIN:
-      return asked ? nothing : by_fact(rules, op, joined(rules, operands, count));
+      if (asked) return nothing;
+      if (op == JOIST_OP_MATMUL) return matrix_product_of(rules, joined(rules, operands, count));
+      return by_fact(rules, op, joined(rules, operands, count));
     case JOIST_CLASS_INEXACT:
     case JOIST_CLASS_ANGLE:
       return by_fact(rules, op, joined(rules, operands, count));

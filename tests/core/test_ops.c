@@ -28,20 +28,20 @@ static struct joist_type node(int k) {
 /* The type that a fact makes of a join; test_promote.c tests the facts. Without a library, a type
  * that is not yet a float is joined with the rule set's ambiguous float. */
 static bool with_float(const struct joist_rules *rules, joist_fact fact, struct joist_type *type) {
-  if (rules->has_library) return joist_fact_apply(rules, fact, type, NULL);
+  if (rules->has_facts[JOIST_FACT_INEXACT]) return joist_fact_apply(rules, fact, type, NULL);
   if (inexact(type->dtype)) {
     if (fact == JOIST_FACT_ANGLE) type->dtype = joist_dtype_real(type->dtype);
     return true;
   }
   struct joist_type same;
   const struct joist_operand own = {.type = *type, .rank = 1}, pair[2] = {own, own};
-  if (joist_common_type(rules, pair, 2, &same, NULL) != JOIST_OK) return false;
+  if (joist_common_type(rules, JOIST_PAIR_COMMON, pair, 2, &same, NULL) != JOIST_OK) return false;
   /* Integers of fewer than 8 bits meet no float, but become one as i32 does. */
   if (!joist_dtype_is_word(type->dtype)) type->dtype = JOIST_I32;
   const struct joist_operand both[2] = {
       {.type = *type, .rank = 1},
       {.type = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true}, .rank = 1}};
-  return joist_common_type(rules, both, 2, type, NULL) == JOIST_OK;
+  return joist_common_type(rules, JOIST_PAIR_COMMON, both, 2, type, NULL) == JOIST_OK;
 }
 
 /* Which fact an operation asks for. */
@@ -156,7 +156,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   bool joined = true, floated;
   if (class == JOIST_CLASS_ASSIGN) {
     const struct joist_operand pair[2] = {operands[0], operands[arity - 1]};
-    joined = joist_common_type(rules, pair, 2, &join, NULL) == JOIST_OK;
+    joined = joist_common_type(rules, JOIST_PAIR_COMMON, pair, 2, &join, NULL) == JOIST_OK;
     if (joined && join.dtype == operands[0].type.dtype &&
         !joist_op_has(op, joist_dtype_compute(join.dtype)))
       return status == JOIST_ERROR_DTYPE ? NULL : "of a dtype that it does not have";
@@ -183,7 +183,9 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   }
   if (class == JOIST_CLASS_JOIN && asked) return judge_asked(operands, arity, requested, status, s);
   if (arity > 1)
-    joined = joist_common_type(rules, operands + select, arity - select, &join, NULL) == JOIST_OK;
+    joined = joist_common_type(rules, JOIST_PAIR_COMMON, operands + select, arity - select, &join,
+                               NULL) == JOIST_OK;
+  if (joined && op == JOIST_OP_MATMUL) join = matrix_product_of(rules, join);
   struct joist_type float_join = join;
   floated = joined && with_float(rules, fact_of(op), &float_join);
   const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
@@ -194,7 +196,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
     return status == JOIST_ERROR_DTYPE || (small && status == JOIST_ERROR_PROMOTION)
                ? NULL
                : "a power of bool";
-  const bool sums = class == JOIST_CLASS_ACCUMULATE && rules->has_library;
+  const bool sums = class == JOIST_CLASS_ACCUMULATE && rules->has_facts[JOIST_FACT_INEXACT];
   if (sums && !asked && !floated) return status == JOIST_ERROR_PROMOTION ? NULL : "a sum";
   if (status != JOIST_OK) {
     if (status != JOIST_ERROR_PROMOTION && status != JOIST_ERROR_DTYPE) return "unexpected status";
@@ -287,10 +289,12 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                  ? NULL
                  : "sum of integers";
     case JOIST_CLASS_AVERAGE:
-      if (!inexact(s->result[0].dtype)) return "mean is no float";
+      if (!inexact(s->result[0].dtype)) return "mean is not a float";
       if (asked) return same_type(s->result[0], requested) ? NULL : "dtype asked for";
       return floated && same_type(s->result[0], float_join) ? NULL : "mean";
     case JOIST_CLASS_EXTREME:
+      /* JAX gives the extreme of a weak array a strong dtype. */
+      if (op == JOIST_OP_REDUCE_MAX || op == JOIST_OP_REDUCE_MIN) join.ambiguous &= !is_jax(rules);
       return same_type(s->result[0], join) ? NULL : "extreme";
   }
   return "no class";
@@ -423,6 +427,47 @@ static void test_compare_literals(void) {
   CHECK_INT(signature.operand[0], JOIST_I32);
 }
 
+/* Narrow dtypes and R numbers that the rules do not join are ordered, but not added. */
+static void test_narrow_literals(void) {
+  const struct joist_rules *const rules = joist_rules_find("anvil");
+  static const struct {
+    joist_dtype dtype, literal, read;
+    double value;
+    const char *words;
+  } cases[] = {{JOIST_I4, JOIST_F32, JOIST_F64, 1.5, "whole numbers as 1L"},
+               {JOIST_UI2, JOIST_F32, JOIST_UI2, 3, "whole numbers as 1L"},
+               {JOIST_UI2, JOIST_F32, JOIST_F64, 4, "whole numbers as 1L"},
+               {JOIST_F8E4M3FN, JOIST_I32, JOIST_F64, 1, "integers as 1"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    struct joist_operand literal = whole_literal(cases[k].literal, cases[k].value);
+    literal.whole = cases[k].value == floor(cases[k].value);
+    const struct joist_operand tensor = {.type = {cases[k].dtype, false}, .rank = 1};
+    struct joist_signature signature;
+    struct joist_error error;
+    for (int turned = 0; turned < 2; turned++) {
+      const struct joist_operand operands[] = {turned ? literal : tensor,
+                                               turned ? tensor : literal};
+      CHECK_INT(joist_infer(rules, JOIST_OP_LT, operands, 2, &no_attributes, &signature, &error),
+                JOIST_OK);
+      CHECK_INT(signature.operand[0], cases[k].read);
+      CHECK_INT(signature.operand[1], cases[k].read);
+      CHECK_ERROR(joist_infer(rules, JOIST_OP_ADD, operands, 2, &no_attributes, &signature, &error),
+                  error, JOIST_E_NO_COMMON_NUMBER);
+      CHECK_STR(error.text[1].bytes, cases[k].words);
+    }
+  }
+  /* Without a literal, and where no other literal helps. */
+  const struct joist_operand pairs[][2] = {
+      {{.type = {JOIST_I4, false}, .rank = 1}, {.type = {JOIST_F32, false}, .rank = 1}},
+      {{.type = {JOIST_I4, false}, .rank = 1}, whole_literal(JOIST_C64, 1)}};
+  for (int k = 0; k < 2; k++) {
+    struct joist_signature signature;
+    struct joist_error error;
+    CHECK_ERROR(joist_infer(rules, JOIST_OP_ADD, pairs[k], 2, &no_attributes, &signature, &error),
+                error, JOIST_E_NO_COMMON_DTYPE);
+  }
+}
+
 /* ---- the table ---- */
 
 static void test_names(void) {
@@ -494,5 +539,6 @@ int main(void) {
   test_promises();
   test_refused_by_library();
   test_compare_literals();
+  test_narrow_literals();
   return check_report("ops");
 }

@@ -2,10 +2,9 @@
 keys, and compares what it shows with tables that R wrote. Speaks the DevTools protocol over a pipe,
 so that nothing but Python and Chromium is needed.
 
-    python3 browse.py FOLDER    explorer.html and RULES.csv are in it; pictures go there, too
+    python3 browse.py FOLDER    explorer.html and tables.txt are in it; pictures go there, too
 """
 import base64
-import csv
 import json
 import os
 import pathlib
@@ -14,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 
-SETS = ["anvil", "jax", "numpy"]
 passed = failed = 0
 
 
@@ -138,57 +136,183 @@ KEYS = {"Tab": 9, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowR
 
 TABLE = """(() => {
   const table = document.getElementById('table');
-  const rows = [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent));
-  return rows;
+  const text = (cell) => cell.firstChild.textContent;
+  const cells = [...table.querySelectorAll('td')];
+  return { rows: [...table.rows].map((row) => [...row.cells].map(text)),
+           labels: cells.map((cell) => cell.getAttribute('aria-label')),
+           marked: cells.map((cell) => cell.classList.contains('differs')),
+           below: cells.map((cell) => (cell.querySelector('small') || {}).textContent),
+           note: document.getElementById('table-note').textContent };
 })()"""
 SELECTED = """(() => {
   const cells = [...document.querySelectorAll('td[aria-selected="true"]')];
   return cells.map((c) => [c.parentElement.cells[0].textContent,
                            document.getElementById('table').rows[0].cells[c.cellIndex].textContent,
-                           c.textContent, c === document.activeElement]);
+                           c.firstChild.textContent, c === document.activeElement]);
 })()"""
 CHOSEN = """['left', 'right'].map((id) =>
   document.getElementById(id).selectedOptions[0].text)"""
 HEADLINE = "document.getElementById('headline').textContent"
 
 
-def read_table(folder, rules):
-    with open(folder / f"{rules}.csv", newline="") as file:
-        rows = list(csv.reader(file))
-    columns = rows[0][1:]
-    return {(row[0], column): cell for row in rows[1:] for column, cell in zip(columns, row[1:])}
+def read_tables(folder):
+    """Cells by rules, operation, left and right node."""
+    tables, nodes = {}, []
+    with open(folder / "tables.txt", encoding="utf-8") as file:
+        for line in file:
+            rules, operation, left, cells = line.rstrip("\n").split("\t")
+            cells = cells.split(" ")
+            if operation == "":
+                nodes = cells
+                continue
+            table = tables.setdefault(rules, {}).setdefault(operation, {})
+            for right, cell in zip(nodes, cells):
+                table[left, right] = cell
+    return tables
 
 
 def shown(cell):
     return "\u2013" if cell == "-" else cell
 
 
+def offered(browser, select):
+    return browser.run(f"""[...document.getElementById('{select}').options].map((o) => o.value)""")
+
+
+def check_table(browser, want, words):
+    """The table on view, cell by cell; returns what was read and how many cells were compared."""
+    read = browser.run(TABLE)
+    head, *rows = read["rows"]
+    labels, compared = iter(read["labels"]), 0
+    for row in rows:
+        for column, cell in zip(head[1:], row[1:]):
+            label = next(labels)
+            if (row[0], column) not in want:
+                continue  # a guess of R's numbers
+            cell_wanted = want[row[0], column]
+            check_same(cell, shown(cell_wanted), f"{words}: {row[0]}, {column}")
+            says = "undefined" if cell_wanted == "-" else cell_wanted
+            check(label.startswith(f"{row[0]} with {column}: {says}"), f"{words}: label {label}")
+            compared += 1
+    return read, compared
+
+
+def select_operation(browser, operation):
+    browser.run(f"""(() => {{
+        const select = document.getElementById('operation');
+        select.value = {json.dumps(operation)};
+        select.dispatchEvent(new Event('change', {{ bubbles: true }}));
+    }})()""")
+
+
+def show_more(browser, yes):
+    browser.run(f"""(() => {{
+        const box = document.getElementById('more');
+        if (box.checked !== {json.dumps(yes)}) box.click();
+    }})()""")
+
+
 def check_tables(browser, tables):
-    for rules in SETS:
+    """Every rule set, every operation, every cell, with dtypes that documents leave out and
+    without."""
+    for rules, by_operation in tables.items():
         browser.choose("other", "nothing")
         browser.choose("rules", rules)
-        head, *rows = browser.run(TABLE)
-        got = {(row[0], column): cell for row in rows for column, cell in zip(head[1:], row[1:])}
-        want = tables[rules]
-        check_same(set(got) >= set(want), True, f"{rules}: the pairs of the table")
-        for pair, cell in want.items():
-            check_same(got.get(pair), shown(cell), f"{rules}: {pair}")
-        for other in SETS:
-            if other == rules:
+        operations = offered(browser, "operation")
+        for operation, want in by_operation.items():
+            if operation not in operations:
+                same_as = by_operation["add" if "add" in operations else "common"]
+                check_same(want, same_as, f"{rules} has no table of {operation}")
                 continue
+            select_operation(browser, operation)
+            has_more = browser.run("!document.getElementById('more-label').hidden")
+            few = 0
+            if operation == "common" or not has_more:
+                show_more(browser, False)
+                few = check_table(browser, want, f"{rules}, {operation}")[1]
+            if has_more:
+                show_more(browser, True)
+                more = check_table(browser, want, f"{rules}, {operation}, with more dtypes")[1]
+                check(more > few, f"{rules}: more dtypes")
+        # No dtype that meets anything is left out.
+        have = set(browser.run("[...document.getElementById('left').options].map((o) => o.text)"))
+        want = by_operation["common"]
+        missing = {pair[0] for pair, cell in want.items() if cell != "-"} - have
+        check(all(name.endswith("?") for name in missing), f"{rules} lacks {missing}")
+
+
+def check_differences(browser, tables):
+    """Each rule set beside two others: marks, the other's answers, and the number."""
+    ids = list(tables)
+    for k, rules in enumerate(ids):
+        for step, operation in ((1, "common"), (7, "divide")):
+            other = ids[(k + step) % len(ids)]
+            browser.choose("rules", rules)
             browser.choose("other", other)
-            marked = browser.run("""[...document.querySelectorAll('td.differs')].map((c) =>
-              c.parentElement.cells[0].textContent + ' ' +
-              document.getElementById('table').rows[0].cells[c.cellIndex].textContent)""")
-            for pair, cell in want.items():
-                if pair in tables[other]:
-                    differs = cell != tables[other][pair]
-                    check_same(" ".join(pair) in marked, differs, f"{rules} or {other}: {pair}")
+            select_operation(browser, operation)
+            ours, theirs = tables[rules][operation], tables[other][operation]
+            read, _ = check_table(browser, ours, f"{rules} beside {other}")
+            head, *rows = read["rows"]
+            pairs = [(row[0], column) for row in rows for column in head[1:]]
+            words = f"{operation} of {rules} beside {other}"
+            known = {pair[0] for pair, cell in theirs.items() if cell != "-"}
+            for pair, marked, below in zip(pairs, read["marked"], read["below"]):
+                if pair not in ours or not known.issuperset(pair):
+                    continue
+                check_same(marked, ours[pair] != theirs[pair], f"{words}: {pair}")
+                check_same(below, shown(theirs[pair]) if marked else None, f"{words}: {pair}")
+            number = int(read["note"].split(" ")[0])
+            check_same(number, sum(read["marked"]), f"{words}: the number")
+    browser.choose("other", "nothing")
+
+
+def check_all_rules(browser, tables):
+    """The answers of all rule sets to one pair."""
+    browser.choose("rules", "jax")
+    for operation, left, right in [("common", "i8", "ui8"), ("common", "ui64", "i8"),
+                                   ("divide", "i8", "i32"), ("common", "i64", "f32")]:
+        select_operation(browser, operation)
+        browser.choose("left", left)
+        browser.choose("right", right)
+        got = browser.run("""(() => {
+          const all = {};
+          let answer = '';
+          for (const e of document.getElementById('all').children) {
+            if (e.tagName === 'DT') answer = e.textContent;
+            else for (const b of e.querySelectorAll('button')) all[b.textContent] = answer;
+          }
+          return all;
+        })()""")
+        check_same(set(got), set(tables), "all rule sets have an answer")
+        for rules, by_operation in tables.items():
+            if got[rules] == "not known":
+                check_same(by_operation[operation][left, right], "-", f"{rules} knows no {left}")
+            else:
+                check_same(got[rules], shown(by_operation[operation][left, right]),
+                           f"{rules} in the list of all: {left}, {right}, {operation}")
+    browser.run("document.querySelector('#all button[data-set]:not([aria-current=true])').click()")
+    chosen = browser.run("document.getElementById('rules').selectedOptions[0].text")
+    current = browser.run("document.querySelector('#all button[aria-current=true]').textContent")
+    check_same(current, chosen, "rules chosen from the list of all")
+
+
+def check_sources(browser):
+    """Each rule set says where it is from; links lead to the web and are safe."""
+    for rules in browser.run("[...document.getElementById('rules').options].map((o) => o.text)"):
+        browser.choose("rules", rules)
+        link = browser.run("""(() => {
+          const source = document.getElementById('parts').lastElementChild;
+          const a = source.querySelector('a');
+          return a === null ? null : [a.protocol, a.rel, a.textContent.length > 0];
+        })()""")
+        check_same(link, ["https:", "noopener noreferrer", True], f"link to the source of {rules}")
 
 
 def check_pairs(browser, tables):
     """Every pair of JAX: headline, ways and the lit parts of the lattice."""
     browser.choose("rules", "jax")
+    select_operation(browser, "common")
+    show_more(browser, False)
     answers = browser.run("""(() => {
       const size = document.getElementById('left').options.length, all = [];
       for (let i = 0; i < size; i++) for (let j = 0; j < size; j++) {
@@ -204,9 +328,9 @@ def check_pairs(browser, tables):
       }
       return all;
     })()""")
-    check_same(len(answers), len(tables["jax"]), "pairs of JAX")
+    check_same(len(answers), 18 ** 2, "pairs of JAX")
     for a in answers:
-        join = tables["jax"][(a["left"], a["right"])]
+        join = tables["jax"]["common"][(a["left"], a["right"])]
         words = f"{a['left']} with {a['right']}"
         check(a["headline"].startswith(f"{words} is "), a["headline"])
         check_same(a["join"], [join], f"join of {words}")
@@ -220,7 +344,8 @@ def check_pairs(browser, tables):
 def check_mouse_and_keys(browser, tables):
     browser.choose("other", "numpy")
     browser.choose("rules", "jax")
-    nodes = list(dict.fromkeys(pair[0] for pair in tables["jax"]))
+    jax = tables["jax"]["common"]
+    nodes = browser.run("[...document.getElementById('left').options].map((o) => o.text)")
     i, j = nodes.index("ui64"), nodes.index("i8")
     browser.click(f'td[data-row="{i}"][data-column="{j}"]')
     check_same(browser.run(SELECTED), [["ui64", "i8", "f*", True]], "clicked cell")
@@ -235,7 +360,7 @@ def check_mouse_and_keys(browser, tables):
         browser.key(key, KEYS[key])
         i, j = min(last, max(0, i + down)), min(last, max(0, j + right))
         pair = (nodes[i], nodes[j])
-        check_same(browser.run(SELECTED), [[*pair, shown(tables["jax"][pair]), True]], key)
+        check_same(browser.run(SELECTED), [[*pair, shown(jax[pair]), True]], key)
         headline = browser.run(HEADLINE)
         check(headline.startswith(f"{pair[0]} with {pair[1]} "), f"{headline} after {key}")
     # One stop for the table; from the top, Tab goes from control to control.
@@ -244,12 +369,17 @@ def check_mouse_and_keys(browser, tables):
     browser.run("document.activeElement.blur(); window.getSelection().removeAllRanges()")
     browser.open(browser.run("location.href"))
     stops = []
-    for _ in range(6):
+    for _ in range(8):
         browser.key("Tab", 9)
         stops.append(browser.run("document.activeElement.id || document.activeElement.tagName"))
         outline = browser.run("getComputedStyle(document.activeElement).outlineStyle")
         check(outline != "none", f"{stops[-1]} shows that it has the focus")
-    check_same(stops, ["rules", "left", "swap", "right", "other", "TD"], "order of tab stops")
+    check_same(stops, ["rules", "operation", "left", "swap", "right", "other", "more", "A"],
+               "order of tab stops")
+    while stops[-1] not in ("TD", "BODY"):
+        browser.key("Tab", 9)
+        stops.append(browser.run("document.activeElement.id || document.activeElement.tagName"))
+    check_same(stops[-1], "TD", "the table can be reached by Tab")
     browser.run("document.getElementById('left').focus()")
     before = browser.run("document.getElementById('left').selectedIndex")
     browser.key("ArrowDown", 40)
@@ -275,7 +405,7 @@ CONTRAST = """(() => {
     return own === 'rgba(0, 0, 0, 0)' ? ground(e.parentElement) : own;
   };
   let least = 99, where = '';
-  for (const e of document.querySelectorAll('h1,h2,p,dt,dd,label,select,button,th,td')) {
+  for (const e of document.querySelectorAll('h1,h2,p,dt,dd,a,small,label,select,button,th,td')) {
     if (e.textContent.trim() === '' || e.classList.contains('none')) continue;
     const a = light(getComputedStyle(e).color), b = light(ground(e));
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
@@ -287,9 +417,10 @@ CONTRAST = """(() => {
 
 
 def check_looks(browser, folder, address):
-    for rules, scheme, width, height in [("anvil/i16/f32?/jax", "light", 1200, 1500),
-                                         ("jax/i8/ui8/numpy", "dark", 1200, 1500),
-                                         ("jax/i8/ui8/numpy", "light", 360, 1500),
+    for rules, scheme, width, height in [("anvil/i16/f32?/jax", "light", 1280, 1600),
+                                         ("jax/i8/ui8/numpy/divide", "dark", 1280, 1600),
+                                         ("jax/f8E4M3FN/ui8//common/more", "light", 1280, 1600),
+                                         ("octave/i8/ui8", "light", 360, 1500),
                                          ("torch/i8/f16/numpy", "dark", 360, 1500)]:
         browser.open(f"{address}#{rules}")
         name = f"{rules.split('/')[0]}-{scheme}-{width}.png"
@@ -308,13 +439,17 @@ def main():
     if program is None:
         print("note: no chromium")
         return 77
-    tables = {rules: read_table(folder, rules) for rules in SETS}
+    tables = read_tables(folder)
     address = (folder / "explorer.html").as_uri()
+    check((folder / "explorer.html").stat().st_size < 1.5e6, "the size of the page")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(program, profile)
         try:
             browser.open(address)
             check_tables(browser, tables)
+            check_differences(browser, tables)
+            check_all_rules(browser, tables)
+            check_sources(browser)
             check_pairs(browser, tables)
             check_mouse_and_keys(browser, tables)
             errors = [e for e in browser.events if e.get("method") == "Runtime.exceptionThrown"]

@@ -3,18 +3,12 @@
 #
 #   Rscript tests/files/narrow.R PYTHON
 #
-# PYTHON must have numpy, ml_dtypes and safetensors.
+# PYTHON must have numpy, ml_dtypes and safetensors. If it has PyTorch too, files of its float8
+# dtypes are compared as well.
 
 suppressPackageStartupMessages(library(joist))
 
-python <- commandArgs(TRUE)[1L]
-script <- file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "narrow.py")
-folder <- tempfile("files")
-dir.create(folder)
-call_python <- function(what) {
-  status <- system2(python, c(shQuote(script), what, shQuote(folder)))
-  if (status != 0L) stop("narrow.py ", what, " failed")
-}
+source(file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "python.R"))
 
 wide <- c(
   "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
@@ -24,7 +18,6 @@ narrow <- setdiff(dtypes(), wide)
 bits <- as.integer(sub("^[a-z]+([0-9]).*", "\\1", narrow))
 names(bits) <- narrow
 
-counts <- c(passed = 0L, failed = 0L)
 check <- function(ok, ...) {
   ok <- isTRUE(ok)
   if (!ok) cat("differs:", ..., "\n")
@@ -40,7 +33,7 @@ check_cube <- function(x, dtype, ...) {
   check(identical(nv_write_bin(x), codes(dtype)), dtype, ...)
 }
 
-call_python("write")
+run_python("narrow.py", "write")
 path <- function(...) file.path(folder, paste0(...))
 cubes <- list()
 for (dtype in narrow) {
@@ -67,6 +60,13 @@ for (mmap in c(FALSE, TRUE)) {
   for (dtype in names(read)) check_cube(read[[dtype]], dtype, "safetensors", mmap)
 }
 nv_save(cubes[names(read)], path("joist.safetensors"))
+for (dtype in narrow[file.exists(path(narrow, "-torch.safetensors"))]) {
+  read <- nv_read(path(dtype, "-torch.safetensors"))
+  check_cube(read$cube, dtype, "PyTorch")
+  # In the order of C, as the file has them.
+  bytes <- nv_read_bin(as.raw(0:255), dtype)
+  check(identical(as_array(nv_convert(bytes, "f64")), as_array(read$values)), dtype, "PyTorch")
+}
 
 # Types without a dtype.
 records <- nv_read_npy(path("records.npy"), raw = TRUE)
@@ -79,7 +79,5 @@ check(identical(as_array(days)[1L, , ], matrix(0:5, 2L, byrow = TRUE)), "days")
 refused <- tryCatch(nv_read_npy(path("objects.npy"), raw = TRUE), joist_dtype_error = identity)
 check(inherits(refused, "condition"), "objects")
 
-call_python("compare")
-unlink(folder, recursive = TRUE)
-cat(sprintf("counts: %d %d 0\n", counts[["passed"]], counts[["failed"]]))
-quit("no", status = as.integer(counts[["failed"]] > 0L))
+run_python("narrow.py", "compare")
+finish()

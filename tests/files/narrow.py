@@ -11,23 +11,30 @@ import sys
 
 import ml_dtypes
 import numpy
-from safetensors import TensorSpec, deserialize, serialize
+from safetensors import TensorSpec, deserialize, safe_open, serialize
 
-NAMES = {
-    "int1": "int1", "i2": "int2", "i4": "int4", "uint1": "uint1", "ui2": "uint2", "ui4": "uint4",
-    "f4E2M1FN": "float4_e2m1fn", "f6E2M3FN": "float6_e2m3fn", "f6E3M2FN": "float6_e3m2fn",
-    "f8E3M4": "float8_e3m4", "f8E4M3": "float8_e4m3", "f8E4M3B11FNUZ": "float8_e4m3b11fnuz",
-    "f8E4M3FN": "float8_e4m3fn", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2": "float8_e5m2",
-    "f8E5M2FNUZ": "float8_e5m2fnuz", "f8E8M0FNU": "float8_e8m0fnu",
-}
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "narrow"))
+from ml_names import ML_NAMES
+
+try:
+    import torch
+    from safetensors.torch import save_file
+except ImportError:
+    torch = None
+
 # Which the library of safetensors writes from memory, and those that it only reads.
 WRITTEN = {"f8E4M3FN": "F8_E4M3", "f8E4M3FNUZ": "F8_E4M3FNUZ", "f8E5M2": "F8_E5M2",
            "f8E5M2FNUZ": "F8_E5M2FNUZ", "f8E8M0FNU": "F8_E8M0"}
 SIX = {"f6E2M3FN": "F6_E2M3", "f6E3M2FN": "F6_E3M2"}
 
 
+def torch_types():
+    """Those of WRITTEN that this PyTorch has."""
+    return [name for name in WRITTEN if torch is not None and hasattr(torch, ML_NAMES[name])]
+
+
 def bits_of(name):
-    digits = "".join(c for c in NAMES[name].split("_")[0] if c.isdigit())
+    digits = "".join(c for c in ML_NAMES[name].split("_")[0] if c.isdigit())
     return int(digits)
 
 
@@ -36,7 +43,7 @@ def codes(name, count=256):
 
 
 def typed(bytes_, name):
-    return bytes_.view(getattr(ml_dtypes, NAMES[name]))
+    return bytes_.view(getattr(ml_dtypes, ML_NAMES[name]))
 
 
 def packed(values, bits):
@@ -57,7 +64,7 @@ def safetensors_file(tensors):
 
 def write(folder):
     everything = {}
-    for name in NAMES:
+    for name in ML_NAMES:
         every = numpy.arange(256, dtype=numpy.uint8)
         numpy.save(os.path.join(folder, name + "-bytes.npy"), typed(every, name))
         # Of a byte with unused bits set, ml_dtypes takes the sign from these.
@@ -69,7 +76,7 @@ def write(folder):
         everything[name] = cube
     numpy.savez(os.path.join(folder, "all.npz"), **everything)
     kept = {name: codes(name) for name in WRITTEN}
-    specs = {name: TensorSpec(dtype=NAMES[name], shape=[4, 8, 8], data_ptr=data.ctypes.data,
+    specs = {name: TensorSpec(dtype=ML_NAMES[name], shape=[4, 8, 8], data_ptr=data.ctypes.data,
                               data_len=256) for name, data in kept.items()}
     four = numpy.frombuffer(packed(codes("f4E2M1FN"), 4), numpy.uint8)
     specs["f4E2M1FN"] = TensorSpec(dtype="float4_e2m1fn_x2", shape=[4, 8, 4],
@@ -79,6 +86,11 @@ def write(folder):
     with open(os.path.join(folder, "six.safetensors"), "wb") as file:
         file.write(safetensors_file(
             [(name, kind, [4, 8, 8], packed(codes(name), 6)) for name, kind in SIX.items()]))
+    kept = torch_types()
+    for name in kept:
+        cube = torch.from_numpy(codes(name)).view(getattr(torch, ML_NAMES[name]))
+        tensors = {"cube": cube.view(4, 8, 8), "values": cube.to(torch.float64)}
+        save_file(tensors, os.path.join(folder, name + "-torch.safetensors"))
     records = numpy.zeros((2, 3), [("a", "<i2"), ("b", "S5")])
     records["a"] = numpy.arange(6).reshape(2, 3)
     records["b"] = b"hello"
@@ -106,15 +118,15 @@ def compare(folder):
         if not ok:
             print("differs:", what)
 
-    for name in NAMES:
+    for name in ML_NAMES:
         for order in "CF":
             theirs = os.path.join(folder, f"{name}-{order}.npy")
             check(parts(theirs) == parts(theirs.replace(".npy", "-joist.npy")), theirs)
     with numpy.load(os.path.join(folder, "joist.npz")) as archive:
-        for name in NAMES:
+        for name in ML_NAMES:
             if name == "f8E5M2":
                 continue  # NumPy writes its type, f1, and does not read it
-            array = archive[name].view(getattr(ml_dtypes, NAMES[name]))
+            array = archive[name].view(getattr(ml_dtypes, ML_NAMES[name]))
             check(array.tobytes() == codes(name).tobytes() and array.shape == (4, 8, 8), name)
     with open(os.path.join(folder, "joist.safetensors"), "rb") as file:
         read = dict(deserialize(file.read()))
@@ -124,6 +136,15 @@ def compare(folder):
         data = packed(codes(name), bits_of(name))
         check(tensor["dtype"] == kind and tensor["shape"] == [4, 8, 8], name)
         check(bytes(tensor["data"]) == data, name)
+    if torch_types():
+        theirs = safe_open(os.path.join(folder, "joist.safetensors"), "pt")
+        for name in torch_types():
+            read = theirs.get_tensor(name)
+            check(read.dtype == getattr(torch, ML_NAMES[name]), name + " of PyTorch")
+            check(tuple(read.shape) == (4, 8, 8), name + " of PyTorch")
+            data = read.view(torch.uint8).numpy().tobytes()
+            check(data == codes(name).tobytes(), name + " of PyTorch")
+        print(f"PyTorch {torch.__version__}: {len(torch_types())} dtypes")
     print(f"NumPy {numpy.__version__}: {passed} passed, {failed} failed")
     return failed > 0
 

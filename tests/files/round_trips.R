@@ -7,15 +7,8 @@
 
 suppressPackageStartupMessages(library(joist))
 
-python <- commandArgs(TRUE)[1L]
-script <- file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "round_trips.py")
-source(file.path(dirname(script), "bytes.R"))
-folder <- tempfile("files")
-dir.create(folder)
-call_python <- function(what) {
-  status <- system2(python, c(shQuote(script), what, shQuote(folder)))
-  if (status != 0L) stop("round_trips.py ", what, " failed")
-}
+source(file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "python.R"))
+source(file.path(tests, "bytes.R"))
 
 dtypes <- c(
   "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
@@ -26,7 +19,6 @@ shapes <- list(
   c(2L, 1L, 3L, 2L, 2L, 2L), 0L, c(3L, 0L, 2L)
 )
 
-counts <- c(passed = 0L, failed = 0L)
 check <- function(x, dtype, k, what) {
   ok <- format(dtype(x)) == dtype && identical(shape(x), shapes[[k]]) &&
     identical(nv_write_bin(x, endian = "little"), bytes_wanted(dtype, shapes[[k]]))
@@ -35,7 +27,7 @@ check <- function(x, dtype, k, what) {
   invisible(x)
 }
 
-call_python("write")
+run_python("round_trips.py", "write")
 everything <- list()
 for (dtype in dtypes) {
   for (k in seq_along(shapes)) {
@@ -83,7 +75,5 @@ check_list(nv_read(path, names = "f16-3"), "one tensor")
 nv_save(known, file.path(folder, "joist.safetensors"), metadata)
 check_list(nv_unserialize(nv_serialize(known)), "serialized")
 
-call_python("compare")
-unlink(folder, recursive = TRUE)
-cat(sprintf("counts: %d %d 0\n", counts[["passed"]], counts[["failed"]]))
-quit("no", status = as.integer(counts[["failed"]] > 0L))
+run_python("round_trips.py", "compare")
+finish()

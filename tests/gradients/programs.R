@@ -331,7 +331,7 @@ compare_differences <- function(f, program, own) {
 # gives.
 treated <- c(
   unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "rexp", "rgamma", "for", "scan", "if",
-  "inverse_gamma", "inverse_beta", "print"
+  "inverse_gamma", "inverse_beta", "print", "require"
 )
 differentiable <- setdiff(operation_table()$name, c(without_slope, without_gradient))
 lacking <- setdiff(differentiable, treated)

@@ -11,6 +11,9 @@ import os
 import sys
 import warnings
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "narrow"))
+from ml_names import ML_NAMES
+
 library = sys.argv[1]
 if library in ("jax", "jax_strict"):
     os.environ["JAX_ENABLE_X64"] = "1"
@@ -25,13 +28,7 @@ NAMES = {
 }
 # Of these, and of NumPy's bfloat16, which is ml_dtypes', only common dtypes and some functions are
 # asked.
-SMALL_NAMES = {
-    "int1": "int1", "int2": "i2", "int4": "i4", "uint1": "uint1", "uint2": "ui2", "uint4": "ui4",
-    "float4_e2m1fn": "f4E2M1FN", "float6_e2m3fn": "f6E2M3FN", "float6_e3m2fn": "f6E3M2FN",
-    "float8_e3m4": "f8E3M4", "float8_e4m3": "f8E4M3", "float8_e4m3b11fnuz": "f8E4M3B11FNUZ",
-    "float8_e4m3fn": "f8E4M3FN", "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e5m2": "f8E5M2",
-    "float8_e5m2fnuz": "f8E5M2FNUZ", "float8_e8m0fnu": "f8E8M0FNU",
-}
+SMALL_NAMES = {ml: own for own, ml in ML_NAMES.items()}
 SMALL_FUNCTIONS = "sqrt sum cumsum mean".split()
 BINARY = (
     "add sub mul div floor_div mod pow min max atan2 eq lt and bitwise_and shift_left"

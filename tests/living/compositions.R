@@ -135,7 +135,7 @@ default_dtype <- function(x) dtype(nv_tensor(x))
 transposed <- function(x) nv_transpose(x, c(2L, 1L, seq_along(shape(x))[-(1:2)]))
 
 matrix_product <- function(x, y) {
-  if (min(ndims(x), ndims(y)) == 0L) stop("a scalar is no matrix")
+  if (min(ndims(x), ndims(y)) == 0L) stop("a scalar is not a matrix")
   vectors <- c(ndims(x), ndims(y)) == 1L
   if (vectors[1L]) x <- nv_reshape(x, c(shape(x), 1L))
   if (vectors[2L]) y <- nv_reshape(y, c(1L, shape(y)))

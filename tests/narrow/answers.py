@@ -11,16 +11,14 @@ import sys
 import ml_dtypes
 import numpy as np
 
+from ml_names import ML_NAMES
+
 folder, count, seed = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 generator = np.random.default_rng(seed)
 np.seterr(all="ignore")
 
-floats = [
-    "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3",
-    "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-]
-integers = ["int1", "int2", "int4", "uint1", "uint2", "uint4"]
+floats = [name for name in ML_NAMES.values() if name.startswith("float")]
+integers = [name for name in ML_NAMES.values() if not name.startswith("float")]
 
 
 def save(name, array):

@@ -20,7 +20,7 @@ for (k in seq_len(programs)) {
   outcomes <- lapply(c("never", "wait"), function(native) {
     native_outcome(jit(f, native = native), arguments)
   })
-  if (wide) outcomes[[3L]] <- native_outcome(f, arguments)
+  outcomes[[3L]] <- native_outcome(f, arguments)
   if (is.character(outcomes[[1L]])) errors <- errors + 1 else values <- values + 1
   if (length(unique(outcomes)) > 1L) {
     differ <- differ + 1

@@ -90,8 +90,7 @@ raised_errors <- alist(
     joist_value_error = nv_if(b, 1, 2),
     joist_value_error = nv_if(nv_mask(b[[1]], TRUE), 1, 2),
     joist_value_error = nv_while(v, function(v) nv_mask(all(v > 1), b[[2]]), function(v) v),
-    joist_value_error = nv_for(1.5, v, function(i, v) v),
-    joist_value_error = trace_dtypes(function(v) nv_for(1, v, function(i, v) v), v)
+    joist_value_error = nv_for(1.5, v, function(i, v) v)
   ),
   nv_vjp = list(
     joist_dtype_error = nv_vjp(function(x) x > 1, list(v), list(v)),
@@ -545,6 +544,15 @@ raised_errors <- alist(
     joist_dtype_error = plot(promotion_rules("jax"), highlight = c("i8", "i9")),
     joist_value_error = plot(promotion_table("jax", character(), "i8"))
   ),
+  promotion_atlas = list(joist_promotion_error = promotion_atlas("nobody")),
+  promotion_rules_new = list(
+    joist_promotion_error = read_promotion_rules({
+      file <- tempfile()
+      writeLines("common,i8", file)
+      file
+    }),
+    joist_value_error = promotion_rules_new("none")
+  ),
   promotion_lattice = list(
     joist_promotion_error = promotion_lattice(cbind(c("a", "b"), c("b", "a"))),
     joist_value_error = promotion_lattice(1)
@@ -561,7 +569,8 @@ raised_errors <- alist(
   promotion_facts = list(joist_promotion_error = promotion_facts("none")),
   promotion_table = list(
     joist_dtype_error = promotion_table("anvil", "f31"),
-    joist_promotion_error = promotion_table("none")
+    joist_promotion_error = promotion_table("none"),
+    joist_value_error = promotion_table("jax", operation = "root")
   ),
   result_dtype = list(
     joist_promotion_error = result_dtype("i32", "f32", rules = "array_api"),
@@ -583,11 +592,25 @@ raised_errors <- alist(
     joist_value_error = jit(function(x) anyDuplicated(x))(v)
   ),
   to_r = list(joist_value_error = to_r(nv_aval("f32", 3))),
+  lint_promotion = list(
+    joist_promotion_error = lint_promotion("script.R", "none"),
+    joist_value_error = lint_promotion("no such script.R"),
+    joist_value_error = lint_promotion("stats", kinds = "odd")
+  ),
   trace_dtypes = list(
     joist_promotion_error = trace_dtypes(\(x) x, v, rules = "none"),
     joist_value_error = trace_dtypes("no function", v)
   ),
   with_promotion = list(
+    joist_overflow_error = with_promotion(
+      NULL, nv_scalar(127L, "i8") + 1L,
+      on = c(overflow = "error")
+    ),
+    joist_loss_error = with_promotion(NULL, nv_tensor(123456789), on = c(loss = "error")),
+    joist_changed_values_error = with_promotion(
+      NULL, -nv_scalar(1L, "ui8"),
+      on = c(overflow = "error")
+    ),
     joist_promotion_error = with_promotion("none", 1),
     joist_promotion_error = local_promotion("none"),
     joist_value_error = with_promotion(NULL, 1, on = c(wide = "error")),

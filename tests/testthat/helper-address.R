@@ -23,8 +23,9 @@ address_library <- local({
   }
 })
 
-# Where the elements of a tensor are, or those that a pointer of nv_to_dlpack() lends, as text.
-address_of <- function(x) {
-  symbol <- getNativeSymbolInfo("address_of", dyn.load(address_library()))
-  .Call(symbol, if (is_tensor(x)) nv_to_dlpack(x) else x)
+call_address <- function(name, ...) {
+  .Call(getNativeSymbolInfo(name, dyn.load(address_library())), ...)
 }
+
+# Where the elements of a tensor are, or those that a pointer of nv_to_dlpack() lends, as text.
+address_of <- function(x) call_address("address_of", if (is_tensor(x)) nv_to_dlpack(x) else x)

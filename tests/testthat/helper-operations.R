@@ -72,6 +72,11 @@ operation_calls <- function(n, dtype = NULL) {
   }
   minus <- if (substr(type, 1, 1) %in% c("b", "u")) identity else `-`
 
+  counted <- jit(function(n) {
+    for (k in seq_len(n)) y <- v
+    y
+  })
+
   own <- list(
     log_beta = core("log_beta"), log_poisson = core("log_poisson"),
     log_binomial = core("log_binomial", some[c(1, 2, 2)]),
@@ -102,6 +107,7 @@ operation_calls <- function(n, dtype = NULL) {
     },
     pad = function() nv_pad(v, low, 1, 1), gather = function() nv_gather(v, i),
     alias = function() nv_convert(v, type), print = function() nv_print(v),
+    require = function() counted(nv_scalar(2L)),
     sort = function() nv_sort(v),
     order = function() nv_argsort(v), top_k = function() nv_top_k(v, 10),
     take_along = function() nv_take_along(v, i, 1L),

@@ -14,7 +14,7 @@ native_power <- function(a) {
   call("^", call("nv_convert", a, native_pick("f64", "f32")), native_pick(2L, 3L, 0.5, -1L, 1.5))
 }
 
-# `s` is a scalar, `v` a vector of 5, `m` a matrix of 5 x 4, `i` the number of a turn.
+# `s` is a scalar, `v` a vector of 5, `m` a matrix of 5 x 4, `i` the number of an iteration.
 native_scalar <- function(depth) {
   if (depth == 0L) {
     return(native_pick(quote(s), quote(at(v, 2L)), quote(at(m[3L, ], 2L)), 2L, 0.5, quote(i)))

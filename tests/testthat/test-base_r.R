@@ -182,6 +182,22 @@ test_that("what does not work stops", {
   expect_error(stats::ave(nv_tensor(1:2), c(1, 1)), class = "joist_promotion_error")
 })
 
+test_that("zeros of either sign are one level, written as R does", {
+  values <- list(c(0, -0, 1, -1, -0), complex(real = c(0, -0, 1, -0), imaginary = c(-0, 0, -0, 2)))
+  for (d in c(floats(), complexes())) {
+    v <- values[[1 + (kind_of(d) == "complex")]]
+    if (is_narrow(d) && !has_minus_zero(d)) next
+    x <- nv_tensor(v, d)
+    expect_identical(as.character(x), as.character(v), label = d)
+    expect_identical(paste(x), paste(v), label = d)
+    if (d %in% complexes()) next # which have no order
+    expect_identical(as.vector(table(x)), as.vector(table(v)), label = d)
+    expect_identical(as.integer(factor(x)), as.integer(factor(v)), label = d)
+    expect_identical(levels(factor(x)), levels(factor(v)), label = d)
+    expect_identical(match(x, "0"), match(v, "0"), label = d)
+  }
+})
+
 test_that("unsplit() gives back what split() took apart", {
   f <- c(1, 2, 1)
   for (d in dtypes_with(1:3, setdiff(dtypes(), "bool"))) {

@@ -117,7 +117,7 @@ test_that("an assigned value is cast at the assignment if the argument must stay
 test_that("calls of a package's function and odd assignments are read", {
   f <- function(x) {
     kept <- list(1)
-    base::attr(kept, "note") <- "an assignment whose function is no name"
+    base::attr(kept, "note") <- "an assignment whose function is not a name"
     joist::nv_mul(x, nv_tensor(1:3, "i32"))
   }
   compared <- compare_rules(f, "jax", "numpy", nv_aval("f32", 3))
@@ -222,7 +222,9 @@ test_that("memory that runs out in any of the runs is an error", {
 
 test_that("casts of random functions do what they say under every pair of rule sets", {
   set.seed(43)
-  sets <- promotion_rule_sets()$id
+  # Systems in files lack operations for dtypes in ways that has_dtypes() does not know.
+  files <- list.files(system.file("promotion", package = "joist"))
+  sets <- setdiff(promotion_rule_sets()$id, sub("[.]csv$", "", files))
   counts <- new_counts()
   for (k in 1:60) {
     program <- random_function()

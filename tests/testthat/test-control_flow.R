@@ -308,6 +308,62 @@ test_that("`for` over a sequence of joist has i32 numbers and records its body o
   expect_identical(as_array(none(as_f64(1))), 8)
 })
 
+test_that("`for` counts to a traced number", {
+  expect_same_as_r(function(n) {
+    s <- 0
+    for (i in seq_len(n)) s <- s + i * i
+    s
+  }, list(5), list(1), list(0), list(2.7))
+  expect_same_as_r(function(n) {
+    s <- 0
+    for (i in 1:n) s <- s * 0.5 + i
+    c(s, i)
+  }, list(5), list(1), list(0), list(-3), list(2.7))
+  expect_same_as_r(function(a, b) {
+    s <- 0
+    for (i in a:b) {
+      if (i == 3) next
+      if (s > 20) break
+      s <- s + i
+    }
+    c(s, i)
+  }, list(1, 5), list(5, 1), list(2.5, 9), list(7, 7), list(0.5, -4))
+  expect_same_as_r(function(n, x) {
+    for (i in seq_len(n)) {
+      x <- x / 2
+      if (x < 1) return(c(x, i))
+    }
+    c(x, 0)
+  }, list(3, 100), list(30, 100), list(0, 7))
+  expect_same_as_r(function(n, m) {
+    out <- numeric(4)
+    for (i in seq_len(n)) for (j in i:m) out[i] <- out[i] + j * i
+    out
+  }, list(3, 4), list(4, 2))
+})
+
+test_that("nested loops count to traced numbers, in i32 where nv_seq_len() does", {
+  expect_same_as_r(function(n) {
+    found <- 0
+    for (i in 2:n) {
+      prime <- TRUE
+      for (j in seq_len(i)) if (j > 1 && j < i && i %% j == 0) prime <- FALSE
+      if (prime) found <- found + 1
+    }
+    found
+  }, list(20), list(3))
+  f <- jit(function(n) {
+    i <- 9L
+    s <- 0L
+    for (i in nv_seq_len(n)) s <- s + i
+    list(s, i)
+  })
+  expect_identical(lapply(f(nv_scalar(4L)), as_array), list(10L, 4L))
+  expect_identical(lapply(f(nv_scalar(0L)), as_array), list(0L, 9L))
+  expect_identical(format(dtype(f(nv_scalar(4L, "i8"))[[2L]])), "i32")
+  expect_identical(sum(as.data.frame(program(f))$op == "while"), 1L)
+})
+
 test_that("a random walk assigns to a traced position", {
   walk <- function(x, e, positions) {
     for (t in positions) x[t] <- if (t > 1) x[t - 1] + e[t] else e[t]
@@ -751,14 +807,97 @@ test_that("branches without a common value are errors where the value is used", 
   }, list(1))
 })
 
-test_that("a variable of an iteration is an error after a loop that may have none", {
-  error <- line_error(
-    c("function(x) {", "  while (x < 3) {", "    t <- x", "    x <- x + 1", "  }", "  t", "}"),
-    as_f64(1)
-  )
-  for (part in c("`t`", "`while (x < 3)`", "line 2", "assign it before")) {
+test_that("a variable of an iteration is an error after a loop that had none", {
+  code <- c("function(x) {", "  while (x < 3) {", "    v <- x", "    x <- x + 1", "  }", "  v", "}")
+  f <- eval(parse(text = code, keep.source = TRUE), new.env(parent = globalenv()))
+  compiled <- jit(f)
+  expect_identical(as_array(compiled(as_f64(1))), f(1))
+  error <- expect_error(compiled(as_f64(5)), class = "joist_value_error")
+  for (part in c("`v`", "`while (x < 3)`", "line 2", "assign `v` before")) {
     expect_match(conditionMessage(error), part, fixed = TRUE)
   }
+  # Text is not carried.
+  error <- line_error(sub("v <- x", "v <- \"x\"", code), as_f64(1))
+  for (part in c("`v`", "`while (x < 3)`", "line 2", "assign it before")) {
+    expect_match(conditionMessage(error), part, fixed = TRUE)
+  }
+  for (native in c("never", "wait")) {
+    compiled <- jit(function(n, x) {
+      for (i in seq_len(n)) {
+        while (x < 3 * i) {
+          v <- list(a = x, b = c(x, i))
+          x <- x + 1
+        }
+        x <- x - v$a + v$b[2]
+      }
+      x
+    }, native = native)
+    expect_identical(as_array(compiled(as_f64(2), as_f64(0))), 3)
+    expect_error(compiled(as_f64(2), as_f64(5)), "`v` has no value", class = "joist_value_error")
+  }
+  # What is not used needs no iteration.
+  unused <- jit(function(x) {
+    while (x < 3) {
+      v <- x
+      x <- x + 1
+    }
+    list(x, if (FALSE) v)
+  })
+  expect_identical(as_array(unused(as_f64(5))[[1L]]), 5)
+})
+
+test_that("a later loop may assign what an earlier one has left without a value", {
+  expect_same_as_r(function(x, y) {
+    while (x < 3) {
+      v <- x
+      x <- x + 1
+    }
+    while (y < 3) {
+      v <- y * 2
+      y <- y + v + 1
+    }
+    list(x, y, v)
+  }, list(0, 0), list(5, 0))
+  # The second loop reads what the first one has assigned.
+  expect_same_as_r(function(x, y) {
+    while (x < 3) {
+      v <- x
+      x <- x + 1
+    }
+    while (y < 3) {
+      y <- y + v + 1
+      v <- y * 2
+    }
+    list(x, y, v)
+  }, list(0, 0), list(0, 5))
+})
+
+test_that("bounds of `for` that are not one number are errors with the line", {
+  loop <- function(values) {
+    c("function(n) {", "  s <- 0", sprintf("  for (i in %s) s <- s + i", values), "  s", "}")
+  }
+  for (values in c("nv_seq_len(n)", "seq_len(n)", "1:n", "n:3")) {
+    error <- line_error(loop(values), nv_tensor(1:2), class = "joist_shape_error")
+    for (part in c("line 3", values, "{2}")) {
+      expect_match(conditionMessage(error), part, fixed = TRUE)
+    }
+    line_error(loop(values), nv_scalar(1i), class = "joist_dtype_error")
+    line_error(loop(values), nv_scalar(NA, "f64"))
+  }
+  expect_error(jit(function(n) {
+    if (n > 2) n <- 2
+    seq_len(n)
+  })(as_f64(1)), "`n` decides about a shape", class = "joist_value_error")
+  negative <- jit(function(n) {
+    for (i in seq_len(n)) n <- n + i
+    n
+  })
+  expect_identical(as_array(negative(as_f64(0))), 0)
+  expect_error(negative(as_f64(-1)), "is negative", class = "joist_value_error")
+  expect_error(jit(gradient(function(x) {
+    for (i in 1:x) x <- x * i
+    x
+  }))(as_f64(3)), "seq_len", class = "joist_value_error")
 })
 
 test_that("what cannot depend on a traced condition is an error that says so", {

@@ -12,22 +12,16 @@ random_tensor <- function(type, shape) {
   nv_read_bin(as.raw(bytes), type, shape)
 }
 
-# Dtypes of fewer than 8 bits are packed there.
-lent_dtypes <- Filter(function(type) !is_narrow(type) || dtype_info(type)$bits == 8, dtypes())
-
-test_that("dtypes of fewer bits than a byte are refused", {
-  for (type in setdiff(dtypes(), lent_dtypes)) {
-    x <- nv_convert(nv_tensor(1, "f32"), type)
-    expect_refusal(nv_to_dlpack(x), "joist_dtype_error", c(type, "nv_bitcast_convert"))
-  }
-})
+# Before version 1, dtypes of fewer than 8 bits are packed.
+sub_byte <- Filter(function(type) type != "bool" && dtype_info(type)$bits < 8, dtypes())
+versions <- function(type) if (type %in% sub_byte) TRUE else c(TRUE, FALSE)
 
 test_that("every dtype and rank comes back with the same bits", {
   set.seed(1)
-  for (type in lent_dtypes) {
+  for (type in dtypes()) {
     for (shape in shapes) {
       x <- random_tensor(type, shape)
-      for (versioned in c(TRUE, FALSE)) {
+      for (versioned in versions(type)) {
         pointer <- nv_to_dlpack(x, versioned)
         expect_identical(class(pointer), "nv_dlpack")
         back <- nv_from_dlpack(pointer)
@@ -37,6 +31,58 @@ test_that("every dtype and rank comes back with the same bits", {
       }
     }
   }
+})
+
+# Code and bits of the types that version 1.1 publishes, but for lanes.
+published <- list(
+  int1 = c(0L, 1L), i2 = c(0L, 2L), i4 = c(0L, 4L), uint1 = c(1L, 1L), ui2 = c(1L, 2L),
+  ui4 = c(1L, 4L), f4E2M1FN = c(17L, 4L), f6E2M3FN = c(15L, 6L), f6E3M2FN = c(16L, 6L)
+)
+padded <- 4
+# The bytes of codes of so many bits, the first in the lowest.
+packed <- function(codes, bits) {
+  each <- vapply(codes, function(code) intToBits(code)[seq_len(bits)], raw(bits))
+  packBits(c(each, raw(-length(each) %% 8L)))
+}
+
+test_that("dtypes of fewer bits than a byte are lent with a byte each, and taken packed, too", {
+  expect_setequal(names(published), sub_byte)
+  set.seed(2)
+  for (type in sub_byte) {
+    bits <- published[[type]][2L]
+    x <- random_tensor(type, c(3L, 2L, 5L))
+    expect_equal(call_address("flags_of", nv_to_dlpack(x)), 1 + padded)
+    expect_equal(call_address("flags_of", nv_to_dlpack(nv_tensor(1, "f8E5M2"))), 1)
+    codes <- as.integer(nv_write_bin(nv_transpose(x))) # as C has them
+    forms <- list(
+      list(bytes = packed(codes, bits), flags = 0),
+      list(bytes = as.raw(codes), flags = padded),
+      list(bytes = as.raw(codes + 256 - 2^bits), flags = padded) # other bits are not looked at
+    )
+    if (startsWith(type, "f")) {
+      forms <- c(forms, list(list(bytes = packed(codes, bits), flags = NULL)))
+    }
+    for (form in forms) {
+      before <- call_address("freed_so_far")
+      lent <- call_address("lend", form$bytes, c(published[[type]], 1L), shape(x), form$flags)
+      expect_identical(nv_from_dlpack(lent), x)
+      expect_identical(call_address("freed_so_far"), before + 1L) # as all is copied
+    }
+    if (!startsWith(type, "f")) {
+      lent <- call_address("lend", as.raw(codes), c(published[[type]], 1L), shape(x), NULL)
+      expect_refusal(nv_from_dlpack(lent), "joist_dtype_error", c(type, "1.1"))
+    }
+    expect_refusal(
+      nv_to_dlpack(x, versioned = FALSE), "joist_dtype_error",
+      c(type, "versioned = TRUE", "nv_bitcast_convert")
+    )
+    as_bytes <- nv_bitcast_convert(x, "ui8")
+    back <- nv_from_dlpack(nv_to_dlpack(as_bytes, versioned = FALSE))
+    expect_identical(nv_bitcast_convert(back, type), x)
+  }
+  # PyTorch has two elements in one.
+  pairs <- call_address("lend", as.raw(c(0x10, 0x32, 0x54)), c(17L, 4L, 2L), c(1L, 3L), 0)
+  expect_identical(as_array(nv_from_dlpack(pairs)), rbind(c(0, 0.5, 1, 1.5, 2, 3)))
 })
 
 # R aligns short vectors to 8 bytes only, and PyTorch reads all elements as aligned to their size.
@@ -108,14 +154,16 @@ test_that("memory is kept while it is read, and freed afterwards", {
 })
 
 test_that("missing values are an error, or another value", {
-  for (type in lent_dtypes) {
-    x <- nv_convert(nv_tensor(matrix(c(1, NA, 0, NA), 2), "f32"), type)
-    for (versioned in c(TRUE, FALSE)) {
+  for (type in dtypes()) {
+    one <- if (type == "int1") -1 else 1 # the largest of int1 is 0
+    x <- nv_convert(nv_tensor(matrix(c(one, NA, 0, NA), 2), "f32"), type)
+    want <- nv_convert(nv_tensor(matrix(c(one, one, 0, one), 2), "f32"), type)
+    for (versioned in versions(type)) {
       expect_refusal(
         nv_to_dlpack(x, versioned), "joist_value_error", c("2 missing values", "position 2", "na =")
       )
-      filled <- nv_from_dlpack(nv_to_dlpack(x, versioned, na = 1))
-      expect_identical(filled, nv_convert(nv_tensor(matrix(c(1, 1, 0, 1), 2), "f32"), type))
+      filled <- nv_from_dlpack(nv_to_dlpack(x, versioned, na = one))
+      expect_identical(filled, want)
     }
   }
   x <- nv_tensor(matrix(c(1, NA, 0, NA), 2), "f32")

@@ -362,7 +362,7 @@ test_that("a missing common type is explained", {
   expect_null(undefined$result)
   expect_match(paste(format(undefined), collapse = " "), 'nv_convert(y, "f16")', fixed = TRUE)
   outside <- explain_promotion("bf16", "i8", rules = "option3")
-  expect_match(paste(format(outside), collapse = " "), "bf16 is no node of the lattice")
+  expect_match(paste(format(outside), collapse = " "), "bf16 is not a node of the lattice")
 })
 
 test_that("calls without a promotion, and invalid arguments, are refused", {

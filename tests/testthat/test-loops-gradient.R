@@ -45,7 +45,7 @@ test_that("nv_for() has the derivative of what it repeats", {
   )
   expect_error(
     jit(gradient(function(x, n) nv_for(n, x, function(i, x) x * 2), wrt = "x"))(nv_scalar(1), 3L),
-    "number of turns is known"
+    "number of iterations is known"
   )
 })
 

@@ -285,6 +285,41 @@ test_that("loops within loops and branches read what is around them", {
   }
 })
 
+test_that("loops within loops and branches hand missing values on", {
+  x <- c(1, NA, 3, NaN)
+  step <- function(x) x * 2 + c(0, 1, NA, 1)
+  wanted <- x
+  for (k in 1:6) wanted <- step(wanted)
+  in_loops <- function(x) {
+    nv_for(2L, x, function(i, x) {
+      nv_scan(x, length = 3L, body = function(x, k) list(step(x), k))$carry
+    })
+  }
+  in_branches <- function(x, n) {
+    nv_for(n, x, function(i, x) {
+      k <- nv_scalar(0L)
+      nv_while(list(x = x, k = k), function(x, k) k < 3L, function(x, k) {
+        list(x = nv_if(k < 100L, function() step(x), function() x), k = k + 1L)
+      })$x
+    })
+  }
+  t <- nv_tensor(x, "f64")
+  expect_identical(as_array(in_loops(t)), wanted)
+  expect_identical(as_array(jit(in_loops)(t)), wanted)
+  expect_identical(as_array(jit(in_branches)(t, nv_scalar(2L))), wanted)
+  written <- jit(function(x, n) {
+    for (i in seq_len(n)) {
+      k <- 0
+      while (k < 3) {
+        x <- step(x)
+        k <- k + 1
+      }
+    }
+    x
+  })
+  expect_identical(as_array(written(t, nv_scalar(2L))), wanted)
+})
+
 test_that("bodies are one program for every number of turns, and are printed", {
   f <- jit(function(x, n) nv_for(n, x, function(i, y) y * 2 + x))
   for (n in c(3L, 50L, 2000L)) f(nv_scalar(0.5, "f64"), n)
@@ -305,11 +340,20 @@ test_that("nv_aval() goes through loops", {
   expect_identical(format(dtype(f(nv_aval("bf16", 7))$carry)), "bf16")
 })
 
-test_that("recordings say that they do not look into loops", {
-  f <- function(x) nv_for(2, x, function(i, x) x + 1)
-  expect_error(trace_dtypes(f, nv_scalar(1)), "do not look into loops", class = "joist_value_error")
-  expect_error(trace_dtypes(jit(f), nv_scalar(1)), "do not look into loops")
-  same(f(nv_scalar(1)), nv_scalar(3))
+test_that("recordings list the operations in loops and gradients as they are traced", {
+  f <- function(x, n) {
+    y <- nv_for(3, x, function(i, y) y * n)
+    gradient(function(w) sum(w * n))(y)
+  }
+  x <- nv_tensor(c(1, 2))
+  n <- nv_tensor(1:2, "i32")
+  trace <- trace_dtypes(f, x, n)
+  expect_identical(trace$count[trace$call == "y * n"], 1L)
+  expect_identical(trace$operands[trace$call == "w * n"], "f32, i32")
+  # What is computed is what it was.
+  expect_identical(as.vector(f(x, n)$w), c(1, 2))
+  compared <- compare_rules(f, "jax", "numpy", x, n)
+  expect_true(all(c("y * n", "w * n") %in% c(compared$lines$call, compared$errors$call)))
 })
 
 test_that("a loop that never ends can be stopped", {

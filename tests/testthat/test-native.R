@@ -5,14 +5,19 @@ can_compile <- function() {
   nzchar(headers) && .Platform$OS.type == "unix"
 }
 
-# Evaluates code in a session of its own, with environment variables; gives what it prints.
-in_session_with <- function(code, ...) {
+# Evaluates code in a session of its own, with environment variables; gives what it prints. Commands
+# of `before` run first, with mounts of their own.
+in_session_with <- function(code, ..., before = NULL) {
   script <- tempfile(fileext = ".R")
   on.exit(unlink(script))
   writeLines(c("suppressMessages(library(joist))", deparse(substitute(code))), script)
   withr::with_envvar(c(..., R_LIBS = paste(.libPaths(), collapse = ":")), {
     rscript <- file.path(R.home("bin"), "Rscript")
-    system2(rscript, c("--vanilla", script), stdout = TRUE, stderr = TRUE)
+    if (is.null(before)) {
+      return(system2(rscript, c("--vanilla", script), stdout = TRUE, stderr = TRUE))
+    }
+    commands <- paste(before, "&&", shQuote(rscript), "--vanilla", shQuote(script))
+    system2("unshare", c("-m", "sh", "-c", shQuote(commands)), stdout = TRUE, stderr = TRUE)
   })
 }
 
@@ -158,6 +163,34 @@ test_that("without a compiler or a folder the interpreter goes on and joist_info
   if (file.exists("/dev/full")) expect_match(run(TEST_COMPILER = full)[2L], "the compiler failed")
 })
 
+test_that("a folder that may not hold programs leaves the interpreter", {
+  skip_if_not(can_compile())
+  skip_if_not_installed("withr")
+  folder <- withr::local_tempdir()
+  mount <- paste("mount -t tmpfs -o noexec tmpfs", shQuote(folder))
+  try <- c("-m", "sh", "-c", shQuote(mount))
+  mounted <- nzchar(Sys.which("unshare")) &&
+    suppressWarnings(system2("unshare", try, stdout = FALSE, stderr = FALSE)) == 0L
+  skip_if_not(mounted, "no file system can be mounted here")
+  run <- function(...) {
+    in_session_with({
+      f <- jit(\(x) nv_for(1000L, x, \(i, x) x * 0.5 + 1), native = "wait")
+      g <- jit(\(x) nv_for(1000L, x, \(i, x) x * 0.25 + 3), native = "wait")
+      for (k in 1:3) values <- c(as_array(f(nv_scalar(3, "f64"))), as_array(g(nv_scalar(3, "f64"))))
+      cat(values, "\n")
+      found <- joist_info()$native
+      cat(found$compiled, found$compiling, found$failed, "\n")
+      cat(found$why, "\n")
+    }, ..., before = mount)
+  }
+  for (variable in c("TMPDIR", "JOIST_NATIVE_CACHE")) {
+    out <- do.call(run, stats::setNames(list(folder), variable))
+    expect_identical(trimws(out[1:2]), c("2 4", "0 0 1"))
+    expect_match(out[3L], "cannot be loaded.*JOIST_NATIVE_CACHE")
+    expect_length(out, 3L)
+  }
+})
+
 test_that("forks and ended sessions leave nothing behind", {
   skip_if_not(can_compile())
   skip_on_os("windows")
@@ -197,6 +230,24 @@ test_that("a folder that the user names keeps compiled code", {
   made <- file.mtime(objects)
   expect_identical(trimws(run()), "2 1")
   expect_identical(file.mtime(objects), made)
+  # A damaged object is made again.
+  writeLines("damaged", objects)
+  expect_identical(trimws(run()), "2 1")
+  expect_gt(file.size(objects), 100)
+  # An installation with other headers makes its own.
+  library <- tempfile()
+  dir.create(library)
+  on.exit(unlink(library, recursive = TRUE), add = TRUE)
+  file.copy(system.file(package = "joist"), library, recursive = TRUE)
+  header <- file.path(library, "joist", "native", "core", "kernels", "math_f64.h")
+  in_copy <- function() withr::with_libpaths(library, run(), action = "prefix")
+  expect_identical(trimws(in_copy()), "2 1")
+  expect_length(list.files(folder, "[.]so$"), 2L)
+  cat("\n/* another */\n", file = header, append = TRUE)
+  expect_identical(trimws(in_copy()), "2 1")
+  expect_length(list.files(folder, "[.]so$"), 3L)
+  expect_identical(trimws(in_copy()), "2 1")
+  expect_length(list.files(folder, "[.]so$"), 3L)
 })
 
 test_that("compiled code reports errors of groups that write over their operands", {

@@ -255,7 +255,7 @@ test_that("values arrive exactly or are refused, and writing does not change wha
     "dtype", "dtype", "value", "value", "value", "dtype", "value"
   ), "_error"))
   expect_match(got$refused[[1]][2], "str32")
-  expect_match(got$refused[[3]][2], "type int is no array")
+  expect_match(got$refused[[3]][2], "type int is not an array")
   expect_match(got$refused[[4]][2], "2 missing values, the first at position 2.*pyarrow")
   expect_identical(got$masked, got$present)
   expect_identical(got$rows, rbind(c(NA, 2L, 3L), c(4L, 5L, NA)))
@@ -415,6 +415,13 @@ try_jax <- function(python) {
   }
   x <- nv_tensor(jnp$arange(6L)$reshape(2L, 3L))
   got$rows <- as_array(x)
+  four <- nv_tensor(jnp$arange(6L)$reshape(2L, 3L)$astype(jnp$float4_e2m1fn)) # which JAX packs
+  refused <- tryCatch(
+    jnp$from_dlpack(reticulate::r_to_py(nv_to_dlpack(nv_tensor(1:3, "i4")))),
+    error = conditionMessage
+  )
+  got$refused <- if (is.character(refused)) refused
+  got$four <- list(format(dtype(four)), as_array(four))
   got
 }
 
@@ -428,6 +435,9 @@ test_that("arrays of JAX come and go by DLPack", {
     expect_identical(got$back[[type]], matrix(want, 2), label = type)
   }
   expect_identical(got$rows, matrix(0:5, 2, byrow = TRUE))
+  expect_match(got$refused, "need DLPack 1.1", fixed = TRUE)
+  # 5 is a tie between 4 and 6, of which 4 is even.
+  expect_identical(got$four, list("f4E2M1FN", matrix(c(0:4, 4), 2, byrow = TRUE)))
 })
 
 # ---- PyTorch ----
@@ -462,6 +472,8 @@ try_torch <- function(python, types, compiled) {
     "kept = []",
     "def keep(a): kept.append(a)",
     "signs = torch.tensor([1 + 2j, 3 - 4j]).conj()",
+    "fours = torch.arange(6, dtype=torch.uint8).view(2, 3) * 17 + 16",
+    "fours = fours.view(torch.float4_e2m1fn_x2) if hasattr(torch, 'float4_e2m1fn_x2') else None",
     sep = "\n"
   ), convert = FALSE)
   hex <- function(x) paste(nv_write_bin(nv_transpose(x)), collapse = "")
@@ -516,8 +528,9 @@ try_torch <- function(python, types, compiled) {
     nv_tensor(torch$ones(2L, requires_grad = TRUE)),
     joist_value_error = conditionMessage
   )
+  fours <- if (!is.null(to_r(main$fours))) nv_tensor(main$fours)
   list(
-    wrong = wrong, checked = checked, lent = lent, dropped = used() - before,
+    fours = fours, wrong = wrong, checked = checked, lent = lent, dropped = used() - before,
     conjugate = as_array(nv_tensor(main$signs)), imaginary = as_array(nv_tensor(main$signs$imag)),
     refused = refused
   )
@@ -528,7 +541,9 @@ test_that("arrays of PyTorch come and go by DLPack, in every dtype", {
   types <- c(
     bool = "bool", i8 = "int8", i16 = "int16", i32 = "int32", i64 = "int64", ui8 = "uint8",
     ui16 = "uint16", ui32 = "uint32", ui64 = "uint64", f16 = "float16", bf16 = "bfloat16",
-    f32 = "float32", f64 = "float64", c64 = "complex64", c128 = "complex128"
+    f32 = "float32", f64 = "float64", c64 = "complex64", c128 = "complex128",
+    f8E4M3FN = "float8_e4m3fn", f8E5M2 = "float8_e5m2", f8E4M3FNUZ = "float8_e4m3fnuz",
+    f8E5M2FNUZ = "float8_e5m2fnuz", f8E8M0FNU = "float8_e8m0fnu"
   )
   got <- in_fresh_r(try_torch, python, types, address_library())
   expect_identical(got$wrong, character())
@@ -538,4 +553,9 @@ test_that("arrays of PyTorch come and go by DLPack, in every dtype", {
   expect_identical(got$conjugate, c(1 - 2i, 3 + 4i))
   expect_identical(got$imaginary, c(-2, 4))
   expect_match(got$refused, "detach")
+  if (!is.null(got$fours)) {
+    codes <- rbind(c(0, 1, 1, 2, 2, 3), c(3, 4, 4, 5, 5, 6)) # two a byte, the first lowest
+    expect_identical(format(dtype(got$fours)), "f4E2M1FN")
+    expect_identical(array(as.numeric(nv_write_bin(got$fours)), c(2, 6)), codes)
+  }
 })

@@ -106,7 +106,7 @@ test_that("Poisson counts have their distribution, whatever their rate", {
   x <- draws(nv_rpois(1e5, 1e15, "f64", nv_key(88)))
   expect_likely(suppressWarnings(ks.test((x - 1e15) / sqrt(1e15), "pnorm"))$p.value, "1e15")
   for (d in c(ints(), floats())) {
-    if (is_narrow(d)) { # some counts are no whole numbers that it holds
+    if (is_narrow(d)) { # some counts are not whole numbers that it holds
       expect_error(nv_rpois(60, 15, d, nv_key(5)), class = "joist_value_error")
       next
     }

@@ -73,6 +73,18 @@ test_that("nv_pad() puts values around and between elements, and removes some", 
   expect_error(nv_pad(x, nv_tensor(1:2, "i8"), 1, 1), class = "joist_shape_error")
 })
 
+test_that("nv_pad() of a large matrix puts values around it on any number of threads", {
+  x <- matrix(stats::rnorm(7e5), 700)
+  want <- matrix(0, 703, 1005)
+  want[2 + 1:700, 3 + 1:1000] <- x
+  old <- nv_set_threads(1)
+  on.exit(nv_set_threads(old))
+  for (threads in 1:3) {
+    nv_set_threads(threads)
+    expect_identical(as_array(nv_pad(nv_tensor(x, "f64"), 0, c(2, 3), c(1, 2))), want)
+  }
+})
+
 test_that("triangles and diagonals are those of base R", {
   set.seed(22)
   for (d in some_dtypes) {

@@ -46,7 +46,8 @@ static joist_certainty certainty_of(const struct joist_rules *rules, joist_op op
     is_one |= !type.ambiguous && type.dtype == result.dtype;
   }
   if (result.ambiguous) {
-    if (inexact && !x->join.ambiguous && !rules->has_library) return JOIST_CERTAINTY_DEFAULT;
+    const joist_fact fact = joist_op_fact(rules, op, x->join.dtype);
+    if (inexact && !x->join.ambiguous && !rules->has_facts[fact]) return JOIST_CERTAINTY_DEFAULT;
     if (!any_known) return JOIST_CERTAINTY_ALL_GUESSES;
     return any_guess ? JOIST_CERTAINTY_STAYS : JOIST_CERTAINTY_MADE;
   }
@@ -187,8 +188,8 @@ static joist_status record_steps(const struct joist_rules *rules, joist_op op, o
   for (size_t k = 0; k < count; k++)
     record->roles[k] = (struct joist_promotion_role){JOIST_ROLE_TYPE, operands[k].type, false};
   struct joist_promotion_record rest = {record->roles + first, record->steps, 0};
-  const joist_status status =
-      joist_common_type_recorded(rules, operands + first, count - first, &rest, &x->join, error);
+  const joist_status status = joist_common_type_recorded(rules, joist_op_pair(op), operands + first,
+                                                         count - first, &rest, &x->join, error);
   record->step_count = rest.step_count;
   return status;
 }
@@ -202,8 +203,8 @@ void joist_explain(const struct joist_rules *rules, joist_op op, operand *operan
   x->status = joist_infer(rules, op, operands, count, attributes, &x->signature, error);
   /* A class that joins only some operands has steps that may fail without harm. */
   if (recorded != JOIST_OK && x->status == JOIST_OK) record->step_count = 0;
-  const joist_fact fact = joist_op_fact(op, x->join.dtype);
-  const bool sums = fact == JOIST_FACT_SUM || fact == JOIST_FACT_CUMSUM;
+  const joist_fact fact = joist_op_fact(rules, op, x->join.dtype);
+  const bool sums = fact == JOIST_FACT_SUM || fact == JOIST_FACT_PROD || fact == JOIST_FACT_CUMSUM;
   const bool inexact = fact != JOIST_FACT_COUNT && !sums && recorded == JOIST_OK &&
                        joist_dtype_category(x->join.dtype) < JOIST_CATEGORY_FLOAT;
   if (inexact) {

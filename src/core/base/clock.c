@@ -4,7 +4,11 @@
 #endif
 #include "core/base/clock.h"
 
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <time.h>
+#endif
 
 double joist_busy_seconds(void) {
 #if defined(CLOCK_THREAD_CPUTIME_ID) && !defined(_WIN32)
@@ -13,4 +17,13 @@ double joist_busy_seconds(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 #endif
   return 0;
+}
+
+void joist_sleep_millisecond(void) {
+#ifdef _WIN32
+  Sleep(1);
+#else
+  const struct timespec millisecond = {0, 1000000};
+  nanosleep(&millisecond, NULL);
+#endif
 }

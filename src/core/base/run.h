@@ -13,6 +13,7 @@ typedef enum {
 } joist_native_policy;
 
 struct joist_call;
+struct joist_tally;
 
 struct joist_run {
   int threads;
@@ -25,13 +26,18 @@ struct joist_run {
   /* Called between blocks of tiles from the calling thread; true stops the run. May
    * be NULL. Must not jump out of the engine. */
   bool (*poll)(void *context);
-  /* Shows the operand of a print, on the calling thread; true stops the run. May be NULL. Must not
-   * jump out of the engine. */
+  /* Shows the operand of a print, or says what a `require` needs, on the calling thread; true stops
+   * the run. May be NULL. Must not jump out of the engine. */
   bool (*print)(void *context, const struct joist_call *call);
   void *context;
   /* For devices with memory of their own: the inputs, of one element each, that are in the
    * process's memory all the same, as literals are. NULL when none is. */
   const bool *here;
+  /* Where instructions that are watched report values that do not fit; NULL: nowhere. */
+  struct joist_tally *tally;
+  /* Everything that may not fit is counted: by the CPU's interpreter, of a plan that fuses nothing.
+   * Otherwise it may be suspected alone. */
+  bool exact;
 };
 
 #endif

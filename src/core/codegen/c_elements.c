@@ -102,3 +102,58 @@ void joist_c_need_many(struct writer *w, uint32_t op, uint32_t dtype) {
                  "  for (size_t k = 0; k < n; k++) z[k] = redo_%s_%s(a[k], b);\n}\n",
                  o, d, from, from, made, o, d, o, d, o, d);
 }
+
+/* What WRAPS says. */
+struct wrapping {
+  const char *may, *wraps;
+  bool sign;
+};
+
+static struct wrapping wrapping_of(uint32_t op, uint32_t dtype) {
+  enum { SIGN = true, ANY = false };
+  static const struct wrapping stated[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 1] = {
+#define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {#MAY, #WRAP, TEST},
+#include "core/program/ops.def"
+  };
+  struct wrapping made = stated[op][joist_dtype_kind((joist_dtype)dtype)];
+  /* Quick code that says nothing but that something may wrap would have the program run again. */
+  if (op == JOIST_OP_POW || (op == JOIST_OP_MUL && joist_dtype_size((joist_dtype)dtype) == 8))
+    made.may = made.wraps;
+  return made;
+}
+
+bool joist_c_need_wraps(struct writer *w, uint32_t op, uint32_t dtype) {
+  const struct wrapping wrapping = wrapping_of(op, dtype);
+  if (w->has_wraps[op][dtype]) return wrapping.sign;
+  w->has_wraps[op][dtype] = true;
+  add_function(w, "wraps", op, dtype, joist_code_type(dtype), wrapping.may);
+  return wrapping.sign;
+}
+
+void joist_c_need_loses(struct writer *w, uint32_t from, uint32_t to) {
+  if (w->has_loses[from][to]) return;
+  w->has_loses[from][to] = true;
+  const joist_kind kind = joist_dtype_kind((joist_dtype)from);
+  const joist_kind target = joist_dtype_kind((joist_dtype)to);
+  const bool whole = kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
+  joist_c_need_conversion(w, from, to);
+  joist_c_need_conversion(w, to, from);
+  const char *const f = joist_code_dtype(from), *const t = joist_code_dtype(to);
+  const char *const type = joist_code_type(from), *const other = joist_code_type(to);
+  if (kind == JOIST_KIND_COMPLEX || target == JOIST_KIND_COMPLEX) w->failed = true;
+  joist_text_add(&w->helpers,
+                 "JOIST_INLINE int loses_%s_%s(%s x) {\n  const %s y = convert_%s_%s(x);\n"
+                 "  const %s back = convert_%s_%s(y);\n",
+                 f, t, type, other, f, t, type, t, f);
+  if (!whole)
+    joist_text_add(&w->helpers, "  return back != x && x == x;\n}\n");
+  else if (target != JOIST_KIND_FLOAT)
+    joist_text_add(&w->helpers, "  return back != x || (x < 0) != (y < 0);\n}\n");
+  else if (joist_dtype_digits((joist_dtype)to) < joist_dtype_digits((joist_dtype)from))
+    /* The greatest integer is rounded up, and back again. */
+    joist_text_add(&w->helpers, "  return back != x || x == (%s)%lluu;\n}\n", type,
+                   (unsigned long long)joist_dtype_max_int((joist_dtype)from));
+  else
+    joist_text_add(&w->helpers, "  return back != x;\n}\n");
+}

@@ -84,6 +84,7 @@ static bool becomes_result(const struct joist_plan *plan, const struct joist_ins
 }
 
 bool joist_c_writes_into(const struct joist_plan *plan, const struct joist_instruction *i) {
+  if (i->watch != 0) return false; /* the interpreter looks at it */
   const joist_dtype own = plan->program->values[i->result].type.dtype;
   if (i->op == JOIST_OP_UPDATE) return keeps_dtype(plan, i, 0) && becomes_result(plan, i, 1);
   if (i->op == JOIST_OP_SCATTER_ADD &&
@@ -252,6 +253,7 @@ bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_instruction *const i =
       &plan->program->instructions[plan->groups[g].instruction];
   bool all = true;
+  if (i->watch != 0) return false;
   switch (i->op) {
     case JOIST_OP_SLICE:
       add_slice(w, b, i);

@@ -96,6 +96,29 @@ static bool is_uniform_power(const struct writer *w, const struct joist_code_ste
   return made != NULL && made->kind == JOIST_CODE_SCALAR;
 }
 
+/* What is known of a power of which the exponent is the same for all elements: nothing; that it is
+ * a product, of so many factors; or that it is none. */
+enum { ANY_POWER = 0, NO_PRODUCT = -1 };
+static int factors_of(const struct writer *w, const struct place *at,
+                      const struct joist_code_step *step) {
+  const struct joist_code_step *made = made_by(w, step->in[1]);
+  while (made->kind == JOIST_CODE_CONVERT) made = made_by(w, made->in[0]);
+  const uint32_t v = w->lowered->array[made->in[0]];
+  const struct joist_value *const value = &at->plan->program->values[at->plan->root[v]];
+  double number = value->number;
+  if (!(w->nest != NULL ? joist_nest_is_known(w->nest, at->body, v, &number) : value->known))
+    return ANY_POWER;
+  const int most = step->from == JOIST_F64 ? 3 : 2;
+  for (int factors = 1; factors <= most; factors++)
+    if (number == factors) return factors;
+  return NO_PRODUCT;
+}
+
+static bool is_product(const struct writer *w, const struct place *at,
+                       const struct joist_code_step *step) {
+  return is_uniform_power(w, step) && (at->small_powers || factors_of(w, at, step) > 0);
+}
+
 /* A call of op_OP_DTYPE(), or of another of its functions, on the step's operands. */
 static void add_kernel_call(struct writer *w, const char *function,
                             const struct joist_code_step *step) {
@@ -108,13 +131,18 @@ static void add_kernel_call(struct writer *w, const char *function,
 static void add_kernel(struct writer *w, const struct place *at,
                        const struct joist_code_step *step) {
   const struct joist_c_expression *const e = expression_of_step(w, step);
-  if (at->staged && is_uniform_power(w, step)) {
-    ADD("const %s r%u = v%u[k];\n", joist_code_type(step->to), step->out, step->out);
+  if (is_product(w, at, step)) {
+    const int factors = factors_of(w, at, step);
+    ADD("const %s r%u = SMALL_POWER_%s(r%u, ", joist_code_type(step->to), step->out,
+        joist_code_dtype(step->from), step->in[0]);
+    if (factors > 0)
+      ADD("%d);\n", factors);
+    else
+      ADD("r%u);\n", step->in[1]);
     return;
   }
-  if (at->small_powers && is_uniform_power(w, step)) {
-    ADD("const %s r%u = SMALL_POWER_%s(r%u, r%u);\n", joist_code_type(step->to), step->out,
-        joist_code_dtype(step->from), step->in[0], step->in[1]);
+  if (at->staged && is_uniform_power(w, step)) {
+    ADD("const %s r%u = v%u[k];\n", joist_code_type(step->to), step->out, step->out);
     return;
   }
   const char *const op = joist_code_op(step->op), *const dtype = joist_code_dtype(step->from);
@@ -165,6 +193,51 @@ static void add_take(struct writer *w, const struct place *at, const struct jois
   add_walked(w, step->in[2], step->in[1]);
   ADD(" + (ptrdiff_t)(%s(r%u - %u) * %lld)];\n", narrow ? "(int32_t)" : "", step->in[0], step->op,
       (long long)w->lowered->along[step->in[1]]);
+}
+
+static bool is_watch(const struct joist_code_step *step) { return step->kind > JOIST_CODE_FOLD; }
+
+/* The type of the flag of a step that watches: as wide as its operands, for vector code. */
+static const char *type_of_flag(const struct joist_code_step *step) {
+  if (step->kind == JOIST_CODE_WRAPS) return joist_code_type(step->from);
+  const size_t size = joist_dtype_size((joist_dtype)step->from);
+  return size == 1 ? "uint8_t" : size == 2 ? "uint16_t" : size == 4 ? "uint32_t" : "uint64_t";
+}
+
+static void add_watch(struct writer *w, const struct place *at,
+                      const struct joist_code_step *step) {
+  const char *const type = type_of_flag(step);
+  if (at->manner == MENDING) return;
+  ADD("w%u = (%s)(w%u | ", step->out, type, step->out);
+  if (step->to) ADD("(r%u != 0 ? 0 : ", step->in[2]);
+  if (step->kind == JOIST_CODE_WRAPS) {
+    (void)joist_c_need_wraps(w, step->op, step->from);
+    add_kernel_call(w, "wraps", step);
+  } else if (step->kind == JOIST_CODE_LOSES) {
+    joist_c_need_loses(w, step->from, step->op);
+    ADD("(%s)loses_%s_%s(r%u)", type, joist_code_dtype(step->from), joist_code_dtype(step->op),
+        step->in[0]);
+  } else {
+    ADD("(%s)((r%u < %lld) | (r%u > %lld))", type, step->in[0],
+        (long long)joist_dtype_min_int((joist_dtype)step->op), step->in[0],
+        (long long)joist_dtype_max_int((joist_dtype)step->op));
+  }
+  ADD(step->to ? "));\n" : ");\n");
+}
+
+/* The flags of a group before its elements, and after them. */
+static void begin_flags(struct writer *w) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    if (is_watch(&w->lowered->steps[s]))
+      ADD("%s w%u = 0;\n", type_of_flag(&w->lowered->steps[s]), w->lowered->steps[s].out);
+}
+static void end_flags(struct writer *w, const char *flag) {
+  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
+    const struct joist_code_step *const step = &w->lowered->steps[s];
+    if (!is_watch(step)) continue;
+    const bool sign = step->kind == JOIST_CODE_WRAPS && joist_c_need_wraps(w, step->op, step->from);
+    ADD("if (w%u %s 0) %s = 1;\n", step->out, sign ? "<" : "!=", flag);
+  }
 }
 
 static void add_step(struct writer *w, const struct place *at, const struct joist_code_step *step) {
@@ -221,6 +294,11 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
     case JOIST_CODE_KERNEL:
       add_kernel(w, at, step);
       break;
+    case JOIST_CODE_WRAPS:
+    case JOIST_CODE_BEYOND:
+    case JOIST_CODE_LOSES:
+      add_watch(w, at, step);
+      break;
     default: /* FOLD */
       if (at->manner == ALONE)
         ADD("f%u = r%u;\n", step->out, step->in[0]);
@@ -247,10 +325,14 @@ static void add_steps(struct writer *w, const struct place *at, bool per_run) {
     if (is_per_run(w, at, &w->lowered->steps[s]) == per_run) add_step(w, at, &w->lowered->steps[s]);
 }
 
-static bool has_form(struct writer *w, enum joist_c_form form, bool small_powers) {
+/* Whether a step has that form, other than powers that are products or, if `staged`, computed
+ * before. */
+static bool has_form(struct writer *w, const struct place *at, enum joist_c_form form,
+                     bool staged) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
     if (w->lowered->steps[s].kind == JOIST_CODE_KERNEL &&
-        !(small_powers && is_uniform_power(w, &w->lowered->steps[s])) &&
+        !is_product(w, at, &w->lowered->steps[s]) &&
+        !(staged && is_uniform_power(w, &w->lowered->steps[s])) &&
         expression_of_step(w, &w->lowered->steps[s])->form == form)
       return true;
   return false;
@@ -324,7 +406,7 @@ static void add_chunk(struct writer *w, struct place at, bool repairs) {
   }
   ADD("any |= odd;\n");
   /* A group that fails runs again: it must not have written over its operands. */
-  const char *const unless = has_form(w, JOIST_C_CHECKED, false) ? "if (!any) " : "";
+  const char *const unless = has_form(w, &at, JOIST_C_CHECKED, false) ? "if (!any) " : "";
   for (uint32_t a = 0; a < code->array_count; a++)
     if (is_stored(w, a)) ADD("%smemcpy(x%u + at, s%u, run * sizeof *s%u);\n", unless, a, a, a);
 }
@@ -348,7 +430,7 @@ static void add_stages(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_code_step *const step = &code->steps[s];
-    if (!is_uniform_power(w, step)) continue;
+    if (!is_uniform_power(w, step) || is_product(w, at, step)) continue;
     const struct joist_code_step *const base = made_by(w, step->in[0]);
     const char *const type = joist_code_type(step->from);
     ADD("%s v%u[%d];\n", joist_code_type(step->to), step->out, CHUNK);
@@ -374,20 +456,22 @@ static void add_stages(struct writer *w, const struct place *at) {
 }
 
 /* Whether there is nothing but uniform powers to be repaired, of what is computed: a loop that only
- * copies is no vector code. */
-static bool can_be_staged(struct writer *w) {
+ * copies is not vector code. */
+static bool can_be_staged(struct writer *w, const struct place *at) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
-    if (is_uniform_power(w, step) && made_by(w, step->in[0])->kind == JOIST_CODE_COPY) return false;
+    if (is_uniform_power(w, step) && !is_product(w, at, step) &&
+        made_by(w, step->in[0])->kind == JOIST_CODE_COPY)
+      return false;
   }
-  return !has_form(w, JOIST_C_REPAIRED, true) && !has_form(w, JOIST_C_CHECKED, false);
+  return !has_form(w, at, JOIST_C_REPAIRED, true) && !has_form(w, at, JOIST_C_CHECKED, false);
 }
 
 /* Elements first .. last - 1, in runs along the first dim. */
 static void add_these_runs(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
-  const bool repairs = has_form(w, JOIST_C_REPAIRED, at->small_powers || at->staged);
-  const bool checks = has_form(w, JOIST_C_CHECKED, false);
+  const bool repairs = has_form(w, at, JOIST_C_REPAIRED, at->staged);
+  const bool checks = has_form(w, at, JOIST_C_CHECKED, false);
   const bool chunked = repairs || checks || at->staged;
   const bool rows = code->gather_count > 0 && code->rank > 1;
   const bool once = !rows && (!chunked || (at->count > 0 && at->count <= CHUNK));
@@ -432,18 +516,24 @@ static void add_these_runs(struct writer *w, const struct place *at) {
   ADD(once ? "}\n" : "at += run;\n}\n");
 }
 
-/* The same, once more for powers that are products, as most are. */
+/* The same, once more for powers that are products, as most are, where nobody knows. */
 static void add_runs(struct writer *w, const struct place *at) {
-  bool any = false;
+  bool all = true, any = false, open = false;
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
     if (!is_uniform_power(w, step)) continue;
-    ADD("%sIS_SMALL_POWER_%s(", any ? " && " : "if (", joist_code_dtype(step->from));
+    all &= factors_of(w, at, step) != NO_PRODUCT;
+    any |= factors_of(w, at, step) <= 0;
+  }
+  for (uint32_t s = 0; s < w->lowered->step_count && all && any; s++) {
+    const struct joist_code_step *const step = &w->lowered->steps[s];
+    if (!is_uniform_power(w, step) || factors_of(w, at, step) > 0) continue;
+    ADD("%sIS_SMALL_POWER_%s(", open ? " && " : "if (", joist_code_dtype(step->from));
     add_uniform(w, at, step->in[1]);
     ADD(")");
-    any = true;
+    open = true;
   }
-  if (any) {
+  if (open) {
     struct place small = *at;
     small.small_powers = true;
     ADD(") {\n");
@@ -451,9 +541,9 @@ static void add_runs(struct writer *w, const struct place *at) {
     ADD("} else {\n");
   }
   struct place general = *at;
-  general.staged = any && can_be_staged(w);
+  general.staged = any && can_be_staged(w, at);
   add_these_runs(w, &general);
-  if (any) ADD("}\n");
+  if (open) ADD("}\n");
 }
 
 /* ---- elementwise groups ---- */
@@ -536,23 +626,34 @@ static void add_folds(struct writer *w, const struct place *at, const struct joi
   }
 }
 
+/* Sums whose results may not fit are looked at by the interpreter. */
+static bool watches_sinks(const struct joist_plan *plan, const struct joist_group *group) {
+  bool any = false;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    any |= step->kind == JOIST_STEP_FOLD && step->counts_wrapped;
+  }
+  return any;
+}
+
 static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_group *const group = &plan->groups[g];
-  const struct joist_code_options options = {.folds_widen = true};
+  const struct joist_code_options options = {.folds_widen = true, .watches = true};
   struct place at = {
       .body = b, .plan = plan, .manner = group->count == 1 ? ALONE : RUN, .count = group->count};
   if (group->count == 0) return;
   if (!joist_code_lower(plan, group, options, w->lowered) ||
-      (group->sink_count > 0 && !folds_at_once(plan, group)) ||
-      (has_form(w, JOIST_C_CHECKED, false) &&
+      (group->sink_count > 0 && (!folds_at_once(plan, group) || watches_sinks(plan, group))) ||
+      (has_form(w, &at, JOIST_C_CHECKED, false) &&
        (group->count > CHECKED_MOST || (w->lowered->gather_count > 0 && w->lowered->rank > 1)))) {
     joist_c_add_call(w, b, g);
     return;
   }
   const struct joist_code *const code = w->lowered;
-  const bool checks = has_form(w, JOIST_C_CHECKED, false);
+  const bool checks = has_form(w, &at, JOIST_C_CHECKED, false);
   ADD("{\n");
+  begin_flags(w);
   if (at.manner != ALONE) add_pointers(w, &at);
   bool computes = false;
   for (uint32_t s = 0; s < code->step_count; s++) {
@@ -574,16 +675,17 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
     }
   } else if (computes) {
     ADD("const size_t first = 0, last = %zu;\n", group->count);
-    if (has_form(w, JOIST_C_REPAIRED, false) || checks) ADD("int any = 0;\n");
+    if (has_form(w, &at, JOIST_C_REPAIRED, false) || checks) ADD("int any = 0;\n");
     add_runs(w, &at);
     if (checks) {
       ADD("if (any) {\n");
       joist_c_add_call(w, b, g);
       ADD("return 1;\n}\n");
-    } else if (has_form(w, JOIST_C_REPAIRED, false)) {
+    } else if (has_form(w, &at, JOIST_C_REPAIRED, false)) {
       ADD("(void)any;\n");
     }
   }
+  end_flags(w, "native->wrapped");
   if (group->sink_count > 0) add_folds(w, &at, group);
   ADD("}\n");
 }
@@ -695,8 +797,7 @@ static bool carry_is_local(const struct writer *w, const struct loop *l, uint32_
   return count > 1 && count <= JOIST_C_LOCAL_MOST;
 }
 
-/* The input of a body that is the first carry: that of a `for` has the number of the turn before.
- */
+/* The input of a body that is the first carry; that of a `for` has the iteration's number first. */
 static uint32_t first_carry(const struct joist_instruction *loop) {
   return loop->op == JOIST_OP_FOR ? 1 : 0;
 }
@@ -1187,7 +1288,7 @@ static void add_part_head(struct writer *w) {
 
 bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_group *group,
                             struct joist_c_source *made) {
-  const struct joist_code_options options = {.folds_widen = true};
+  const struct joist_code_options options = {.folds_widen = true, .watches = true};
   struct writer *const w = calloc(1, sizeof *w);
   bool well = w != NULL && start(w, made);
   if (well) {
@@ -1196,20 +1297,22 @@ bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_gr
     w->step_count = group->step_count;
     w->failed = group->sink_count > JOIST_NATIVE_SINKS || !can_fold_after(plan, group) ||
                 !joist_code_lower(plan, group, options, w->lowered) ||
-                has_form(w, JOIST_C_CHECKED, false);
+                has_form(w, &at, JOIST_C_CHECKED, false);
     if (!w->failed) {
       ADD("const size_t last = first + n;\n");
       add_part_head(w);
+      begin_flags(w);
       add_pointers(w, &at);
-      if (has_form(w, JOIST_C_REPAIRED, false)) ADD("int any = 0;\n");
+      if (has_form(w, &at, JOIST_C_REPAIRED, false)) ADD("int any = 0;\n");
       add_runs(w, &at);
+      end_flags(w, "*wrapped");
     }
     ADD("}\n");
-    well = finish(
-        w,
-        "JOIST_EXPORT void joist_generated(size_t first, size_t n, void *const *A0, void *const "
-        "*folded);\n"
-        "void joist_generated(size_t first, size_t n, void *const *A0, void *const *folded) ");
+    well = finish(w,
+                  "JOIST_EXPORT void joist_generated(size_t first, size_t n, void *const *A0, "
+                  "void *const *folded, uint8_t *wrapped);\n"
+                  "void joist_generated(size_t first, size_t n, void *const *A0, "
+                  "void *const *folded, uint8_t *wrapped) ");
   }
   free(w);
   return well;

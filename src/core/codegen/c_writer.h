@@ -20,6 +20,8 @@ struct writer {
   bool failed;
   bool calls[JOIST_NEST_MAX]; /* per body: the interpreter runs one of its groups */
   bool has_op[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  bool has_wraps[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
+  bool has_loses[JOIST_DTYPE_COUNT][JOIST_DTYPE_COUNT];
   bool has_many[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];
   bool has_conversion[JOIST_DTYPE_COUNT][JOIST_DTYPE_COUNT];
 };

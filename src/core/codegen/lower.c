@@ -97,12 +97,40 @@ bool joist_code_can_fail(joist_op op, joist_dtype dtype) {
   return false;
 }
 
+/* A step that sets a flag, of operands in registers. The mask is the last operand of the plan's. */
+static void lower_watch(struct lowering *low, const struct joist_step *from, uint16_t kind,
+                        uint16_t op, joist_dtype dtype, uint16_t first, uint16_t second) {
+  const uint16_t mask =
+      from->masked_result ? register_of(low, from->in[from->operand_count - 1]) : first;
+  struct joist_code_step *const step = add_step(low, kind, dtype);
+  step->op = op;
+  step->to = from->masked_result;
+  step->in[0] = first;
+  step->in[1] = second;
+  step->in[2] = mask;
+  step->out = (uint16_t)low->code->flag_count++;
+}
+
+/* An operand that its conversion may change. Where flags are coarse: which has more digits. */
+static void lower_loses(struct lowering *low, const struct joist_step *from, joist_dtype own,
+                        joist_dtype to, uint16_t number) {
+  const joist_kind kind = joist_dtype_kind(own), target = joist_dtype_kind(to);
+  const bool whole = kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
+  if (!low->options.coarse) {
+    lower_watch(low, from, JOIST_CODE_LOSES, (uint16_t)to, own, number, number);
+    return;
+  }
+  if (!whole || (target != JOIST_KIND_FLOAT && target != kind)) low->full = true;
+  lower_watch(low, from, JOIST_CODE_LARGE, (uint16_t)joist_dtype_digits(to), own, number, number);
+}
+
 static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
   const joist_dtype made_in = joist_dtype_compute(from->out.dtype);
   uint16_t in[JOIST_REFS_MAX] = {0};
   low->full |= joist_is_mixed(i); /* unsupported: the group then runs on the CPU */
-  for (uint32_t k = 0; k < from->operand_count; k++) in[k] = register_of(low, from->in[k]);
+  const uint32_t operands = joist_step_operands(from);
+  for (uint32_t k = 0; k < operands; k++) in[k] = register_of(low, from->in[k]);
   /* A function of f16 or bf16 is computed in f32. */
   if (made_in != from->out.dtype) in[0] = converted(low, in[0], from->in[0].dtype, made_in);
   const uint32_t at = low->code->step_count;
@@ -111,17 +139,35 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   step->to = (uint16_t)made_in;
   memcpy(step->in, in, sizeof step->in);
   /* Unused operands repeat the first, so that the interpreter reads registers in use. */
-  for (uint32_t k = from->operand_count; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
+  for (uint32_t k = operands; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
   const uint16_t made = step->out = low->registers++;
   if (!low->full) low->code->instruction[at] = from->instruction;
   low->code->checked |= joist_code_can_fail(i->op, i->signature.compute);
+  if (from->counts_wrapped && joist_op_wraps(i->op, joist_dtype_kind(i->signature.compute)))
+    lower_watch(low, from, JOIST_CODE_WRAPS, (uint16_t)i->op, i->signature.compute, in[0],
+                operands > 1 ? in[1] : in[0]);
+  if (from->counts_wrapped && from->bounds != JOIST_DTYPE_NONE)
+    lower_watch(low, from, JOIST_CODE_BEYOND, (uint16_t)from->bounds, made_in, made, made);
   define(low, from->out, converted(low, made, made_in, from->out.dtype));
+}
+
+/* Flags elements with which a sum of so many may not fit. */
+static void lower_large(struct lowering *low, const struct joist_step *from,
+                        const struct joist_instruction *i, uint16_t in) {
+  const struct joist_value *const values = low->plan->program->values;
+  const size_t results = joist_value_count(&values[i->result]);
+  const size_t n = low->group->count / (results > 0 ? results : 1);
+  int digits = joist_dtype_digits(from->bounds);
+  for (size_t most = 1; most < n && digits > 0; most *= 2) digits--;
+  if (joist_op_combine(i->op) != JOIST_OP_ADD || from->signs_differ) low->full = true;
+  lower_watch(low, from, JOIST_CODE_LARGE, (uint16_t)digits, from->in[0].dtype, in, in);
 }
 
 static void lower_fold(struct lowering *low, const struct joist_step *from) {
   const struct joist_instruction *const i = &low->plan->program->instructions[from->instruction];
   uint16_t in = register_of(low, from->in[0]);
   const joist_dtype accumulator = from->out.dtype;
+  if (from->counts_wrapped && low->options.coarse) lower_large(low, from, i, in);
   if (!low->options.folds_widen) in = converted(low, in, from->in[0].dtype, accumulator);
   const uint32_t at = low->code->step_count;
   struct joist_code_step *const step =
@@ -162,14 +208,19 @@ static uint16_t lower_view(struct lowering *low, const struct joist_step *from) 
 }
 
 static void lower_step(struct lowering *low, const struct joist_step *from) {
+  const bool watched = from->counts_wrapped || from->counts_lost;
+  const bool fold = from->kind == JOIST_STEP_FOLD;
+  if (from->saturates || (watched && !fold && !low->options.watches)) low->full = true;
   switch (from->kind) {
     case JOIST_STEP_OPERATION:
       lower_kernel(low, from);
       break;
-    case JOIST_STEP_CONVERT:
-      define(low, from->out,
-             converted(low, register_of(low, from->in[0]), from->in[0].dtype, from->out.dtype));
+    case JOIST_STEP_CONVERT: {
+      const uint16_t number = register_of(low, from->in[0]);
+      if (from->counts_lost) lower_loses(low, from, from->in[0].dtype, from->out.dtype, number);
+      define(low, from->out, converted(low, number, from->in[0].dtype, from->out.dtype));
       break;
+    }
     case JOIST_STEP_COPY: {
       uint16_t number = register_of(low, from->in[0]);
       if (from->in[0].dtype != from->out.dtype) {
@@ -186,6 +237,7 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
       break;
     case JOIST_STEP_SPLAT: {
       uint16_t number = read_array(low, JOIST_CODE_SCALAR, from->in[0], 0);
+      if (from->counts_lost) lower_loses(low, from, from->in[0].dtype, from->through, number);
       number = converted(low, number, from->in[0].dtype, from->through);
       define(low, from->out, converted(low, number, from->through, from->out.dtype));
       break;
@@ -199,6 +251,10 @@ static void lower_step(struct lowering *low, const struct joist_step *from) {
 int joist_code_reads(const struct joist_code_step *step) {
   switch (step->kind) {
     case JOIST_CODE_KERNEL:
+    case JOIST_CODE_WRAPS:
+    case JOIST_CODE_BEYOND:
+    case JOIST_CODE_LOSES:
+    case JOIST_CODE_LARGE:
       return JOIST_REFS_MAX;
     case JOIST_CODE_STORE:
     case JOIST_CODE_COPY:
@@ -212,7 +268,7 @@ int joist_code_reads(const struct joist_code_step *step) {
 }
 
 bool joist_code_writes(const struct joist_code_step *step) {
-  return step->kind != JOIST_CODE_STORE && step->kind != JOIST_CODE_FOLD;
+  return step->kind != JOIST_CODE_STORE && step->kind < JOIST_CODE_FOLD;
 }
 
 /* Leaves out dims of extent 1 and joins neighbours that every gather walks through alike. */
@@ -235,7 +291,7 @@ static void merge_dims(struct joist_code *code, const struct joist_shape *shape)
 
 static void clear(struct joist_code *code) {
   code->step_count = code->array_count = code->gather_count = code->rank = code->sink_count = 0;
-  code->register_count = 0;
+  code->register_count = code->flag_count = 0;
   code->checked = code->rows = false;
 }
 

@@ -15,8 +15,9 @@ enum {
 
 struct joist_code {
   uint32_t step_count, array_count, gather_count, rank, sink_count, register_count;
-  bool checked; /* a step can fail */
-  bool rows;    /* the sinks have a result per row, not one for all elements */
+  uint32_t flag_count; /* set by steps that watch */
+  bool checked;        /* a step can fail */
+  bool rows;           /* the sinks have a result per row, not one for all elements */
   struct joist_code_step steps[JOIST_CODE_STEPS];
   uint32_t instruction[JOIST_CODE_STEPS]; /* of KERNEL and FOLD */
   uint32_t array[JOIST_CODE_ARRAYS];      /* number of a value, or PARTIAL + number of a sink */
@@ -39,6 +40,9 @@ bool joist_code_writes(const struct joist_code_step *step);
 struct joist_code_options {
   const bool *given;
   bool folds_widen;
+  bool coarse; /* flags by digits alone, of sums, too; without it, their sinks are watched elsewhere
+                */
+  bool watches; /* values that do not fit set flags; else groups that are watched are not lowered */
 };
 
 /* False when the group is too long for the tables of `code`. */

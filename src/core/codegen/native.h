@@ -12,6 +12,7 @@ struct joist_native {
   char *block;          /* memory of the nest, whose places are constants of the code */
   int64_t first_turn;   /* of a `for`, from 1; of a `scan`, from 0 */
   uint32_t work;        /* elements since the last poll */
+  uint8_t wrapped;      /* becomes 1 where a value that is watched does not fit */
   int (*poll)(struct joist_native *);
   /* Runs a group of a body by the interpreter, on the arrays of its table. */
   int (*group)(struct joist_native *, uint32_t body, uint32_t group);
@@ -27,8 +28,10 @@ typedef int joist_native_loop(struct joist_native *);
 enum { JOIST_NATIVE_SINKS = 32 }; /* of a part, at most */
 
 /* Elements first .. first + n - 1 of a group. `arrays` has the array of every value, `folded` where
- * the n elements that each sink folds go, but for those that are an array. */
-typedef void joist_native_part(size_t first, size_t n, void *const *arrays, void *const *folded);
+ * the n elements that each sink folds go, but for those that are an array. `*wrapped` becomes 1
+ * where a value that is watched does not fit. */
+typedef void joist_native_part(size_t first, size_t n, void *const *arrays, void *const *folded,
+                               uint8_t *wrapped);
 
 /* Seen from outside of the shared object, whatever the compiler's flags are. */
 #ifdef __GNUC__

@@ -44,6 +44,25 @@ bool joist_nest_make(const struct joist_plan *plan, const struct joist_group *gr
   return add_bodies(nest, 0, (uint32_t)(group - plan->groups));
 }
 
+bool joist_nest_is_known(const struct joist_nest *nest, uint32_t body, joist_value_id value,
+                         double *number) {
+  for (;;) {
+    const struct joist_nest_body *const own = &nest->body[body];
+    const struct joist_value *const known = &own->plan->program->values[own->plan->root[value]];
+    *number = known->number;
+    if (known->known || body == 0 || known->input == JOIST_NO_INPUT) return known->known;
+    const struct joist_plan *const outer = nest->body[own->parent].plan;
+    const struct joist_instruction *const i =
+        &outer->program->instructions[outer->groups[own->group].instruction];
+    const struct joist_region_parts parts = joist_region_parts(outer->program, i);
+    const uint32_t given = parts.inputs[own->region] - parts.captures[own->region];
+    if (known->input < given) return false;
+    value = i->operand[parts.first + parts.carries + parts.arrays +
+                       (own->region == 0 ? 0 : parts.captures[0]) + known->input - given];
+    body = own->parent;
+  }
+}
+
 uint32_t joist_nest_find(const struct joist_nest *nest, uint32_t parent, uint32_t group,
                          uint32_t region) {
   uint32_t found = 0;

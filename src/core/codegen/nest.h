@@ -35,6 +35,10 @@ bool joist_nest_make(const struct joist_plan *plan, const struct joist_group *gr
 uint32_t joist_nest_find(const struct joist_nest *nest, uint32_t parent, uint32_t group,
                          uint32_t region);
 
+/* Whether a value of a body is the same number in each run: an input, or captured from one. */
+bool joist_nest_is_known(const struct joist_nest *nest, uint32_t body, joist_value_id value,
+                         double *number);
+
 static inline bool joist_nest_is_scalar(const struct joist_plan *plan, joist_value_id value) {
   return joist_value_count(&plan->program->values[value]) == 1;
 }

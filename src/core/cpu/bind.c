@@ -8,7 +8,7 @@
 
 static joist_kernel *kernel_of(const struct joist_instruction *i, const struct joist_step *step,
                                size_t count) {
-  if (step->operand_count == 1 && step->in[0].dtype != i->signature.compute)
+  if (joist_step_operands(step) == 1 && step->in[0].dtype != i->signature.compute)
     return joist_half_kernel_find(i->op, step->in[0].dtype, count);
   return joist_is_mixed(i)
              ? joist_compare_find(i->op, i->signature.operand[0], i->signature.operand[1])
@@ -19,12 +19,20 @@ static joist_bound *conversion(joist_dtype from, joist_dtype to) {
   return from == to ? NULL : (joist_bound *)joist_convert_find(from, to);
 }
 
+/* What the step of an integer operation looks for results with that do not fit. */
+static void bind_watch(const struct joist_instruction *i, struct joist_step *step) {
+  step->looks[0] = (joist_bound *)joist_may_wrap_find(i->op, i->signature.compute);
+  step->looks[1] = (joist_bound *)joist_wraps_find(i->op, i->signature.compute);
+  step->fused = joist_may_wrap_is_fused(i->op, i->signature.compute);
+}
+
 void joist_bind_step(const struct joist_program *program, struct joist_step *step, size_t count) {
   const struct joist_instruction *const i = &program->instructions[step->instruction];
   const joist_dtype from = step->in[0].dtype, to = step->out.dtype;
   switch (step->kind) {
     case JOIST_STEP_OPERATION:
       step->bound[0] = (joist_bound *)kernel_of(i, step, count);
+      if (step->counts_wrapped) bind_watch(i, step);
       break;
     case JOIST_STEP_CONVERT: /* also to the same dtype */
       step->bound[0] = (joist_bound *)joist_convert_find(from, to);
@@ -35,6 +43,8 @@ void joist_bind_step(const struct joist_program *program, struct joist_step *ste
       break;
     case JOIST_STEP_FOLD: {
       const joist_op combine = joist_op_combine(i->op);
+      if (step->counts_wrapped && combine == JOIST_OP_ADD)
+        step->looks[0] = (joist_bound *)joist_magnitudes_find(from);
       step->bound[0] = (joist_bound *)joist_kernel_find(combine, to);
       step->bound[1] = (joist_bound *)joist_fold_find(combine, from, to);
       step->bound[2] = (joist_bound *)joist_rows_find(combine, from, to);
@@ -85,9 +95,9 @@ static void bind_masked_fold(const struct joist_plan *plan, const struct joist_g
   joist_masked_fold *const masked =
       joist_masked_fold_find(combine, fold->in[0].dtype, fold->out.dtype);
   struct joist_step *const select = only_for_one(plan, group, fold->in[0], JOIST_OP_IFELSE);
-  if (masked == NULL || group->space.inner > 1 || select == NULL || select + 1 != fold ||
-      is_splat(plan, group, select->in[0]) || !is_splat(plan, group, select->in[1]) ||
-      !select->in[2].array)
+  if (masked == NULL || fold->counts_wrapped || group->space.inner > 1 || select == NULL ||
+      select + 1 != fold || is_splat(plan, group, select->in[0]) ||
+      !is_splat(plan, group, select->in[1]) || !select->in[2].array)
     return;
   memcpy(fold->masked, select->in, sizeof fold->masked);
   fold->bound[3] = (joist_bound *)masked;
@@ -106,7 +116,7 @@ static void bind_masked_fold(const struct joist_plan *plan, const struct joist_g
 static void bind_by_number(const struct joist_plan *plan, const struct joist_group *group,
                            struct joist_step *step) {
   const struct joist_instruction *const i = &plan->program->instructions[step->instruction];
-  if (step->kind != JOIST_STEP_OPERATION || step->operand_count != 2 || joist_is_mixed(i) ||
+  if (step->kind != JOIST_STEP_OPERATION || joist_step_operands(step) != 2 || joist_is_mixed(i) ||
       !is_splat(plan, group, step->in[1]))
     return;
   joist_kernel *const kernel = joist_kernel_by_number_find(i->op, i->signature.compute);

@@ -7,6 +7,8 @@
 #include "core/cpu/native.h"
 #include "core/cpu/row_fold.h"
 #include "core/cpu/steps.h"
+#include "core/cpu/watch.h"
+#include "core/program/watch.h"
 #include "core/types/error.h"
 
 #include <stdatomic.h>
@@ -16,6 +18,7 @@
 enum {
   STACK_BYTES = 8192, /* scratch up to this size lives on the stack */
   ALIGNMENT = 64,
+  LOOKED_AT = 1024,     /* elements of a run that are looked through before they are folded */
   STREAMED = 256,       /* elements that are computed, then written past the caches: so many, */
   STREAMED_BYTES = 1024 /* or as many as have so many bytes */
 };
@@ -42,6 +45,8 @@ struct loop {
   atomic_bool *decided;          /* set when no other element can change the result; NULL: never */
   joist_stream_lines *stream;    /* NULL when no result is written past the caches */
   size_t stream_from;            /* bytes from which it is */
+  struct joist_tally *tally;     /* of the run */
+  _Atomic uint64_t *bits;        /* of the magnitudes of integers that sinks fold and watch */
   _Atomic size_t *failed;        /* the first tile that did */
   char *workers;                 /* a struct worker every `stride` bytes */
   size_t stride;
@@ -104,6 +109,27 @@ static void fold(const struct joist_step *step, size_t runs, size_t n, struct fo
                                   step->drops_nan, out);
 }
 
+/* Before a sink folds n integers; products are always looked at. */
+static void note_magnitudes(const struct loop *loop, const struct joist_step *step, size_t n,
+                            const void *in) {
+  joist_magnitudes *const find = (joist_magnitudes *)step->looks[0];
+  const uint64_t bits = find == NULL ? ~UINT64_C(0) : find(n, in);
+  if (bits & ~atomic_load_explicit(loop->bits, memory_order_relaxed))
+    atomic_fetch_or_explicit(loop->bits, bits, memory_order_relaxed);
+}
+
+/* A run of integers, in whatever order: pieces are looked through and then added from the cache. */
+static void fold_watched(const struct loop *loop, const struct joist_step *step, size_t n,
+                         struct folded in, size_t at, char *out) {
+  _Alignas(16) char more[JOIST_ELEMENT_MAX];
+  for (size_t k = 0; k < n; k += LOOKED_AT) {
+    const size_t m = joist_smaller(n - k, LOOKED_AT);
+    note_magnitudes(loop, step, m, in.x + (at + k) * step->in[0].size);
+    fold(step, 1, m, in, at + k, k == 0 ? out : more);
+    if (k > 0) joist_bound_kernel(step)(1, (const void *[]){out, more}, out);
+  }
+}
+
 /* Runs, or chunks of one, to the accumulated values of their results. */
 static void fold_runs(const struct loop *loop, const struct joist_step *step, size_t first,
                       size_t n, struct folded in) {
@@ -113,7 +139,13 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
   char *const out = loop->accumulated[step->sink] +
                     (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
-  if (whole > 0) fold(step, whole, unit, in, 0, out);
+  const bool looks = step->counts_wrapped && unit >= LOOKED_AT;
+  for (size_t k = 0; looks && k < whole; k++)
+    fold_watched(loop, step, unit, in, k * unit, out + k * step->out.size);
+  if (step->counts_wrapped && !looks) note_magnitudes(loop, step, whole * unit, in.x);
+  if (step->counts_wrapped && rest > 0)
+    note_magnitudes(loop, step, rest, in.x + whole * unit * step->in[0].size);
+  if (whole > 0 && !looks) fold(step, whole, unit, in, 0, out);
   if (rest > 0) fold(step, 1, rest, in, whole * unit, out + whole * step->out.size);
   if (loop->decided == NULL) return;
   const char absorbing =
@@ -140,9 +172,16 @@ static void fold_rows(const struct loop *loop, struct worker *worker, const stru
 
 /* ---- tiles ---- */
 
+static size_t step_run(const struct loop *loop, const struct joist_step *step, size_t first,
+                       size_t n, const void *const *in, void *out) {
+  return joist_step_is_watched(step)
+             ? joist_watch_run(loop->plan->program, step, first, n, in, out, loop->tally)
+             : joist_step_run(step, n, in, out);
+}
+
 /* A step past the caches, piece by piece: the stores of one overlap with the loads of the next. */
-static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t n,
-                           const void *const *in, char *out) {
+static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t first,
+                           size_t n, const void *const *in, char *out) {
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   const size_t most = size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size : STREAMED;
@@ -151,7 +190,7 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
-    const size_t done = joist_step_run(step, m, part, piece);
+    const size_t done = step_run(loop, step, first + k, m, part, piece);
     if (done < m) return k + done;
     const size_t whole = m * size / JOIST_LINE;
     loop->stream(whole, piece, out + k * size);
@@ -169,7 +208,9 @@ static void run_native(const struct loop *loop, const struct worker *worker, siz
   for (uint32_t s = 0; s < loop->group->step_count; s++)
     if (steps[s].kind == JOIST_STEP_FOLD)
       folded[steps[s].sink] = address(loop, steps[s].in[0], first, worker->arena);
-  loop->part(first, n, loop->arrays, folded);
+  uint8_t wrapped = 0;
+  loop->part(first, n, loop->arrays, folded, &wrapped);
+  if (wrapped != 0 && loop->tally != NULL) joist_tally_suspect(loop->tally);
 }
 
 /* Elements first .. first + n - 1; whether all went well. */
@@ -192,8 +233,8 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         const bool streamed = loop->stream != NULL &&
                               joist_step_streams(loop->group, step, loop->stream_from) &&
                               (uintptr_t)out % JOIST_LINE == 0;
-        const size_t done =
-            streamed ? run_streamed(loop, step, n, in, out) : joist_step_run(step, n, in, out);
+        const size_t done = streamed ? run_streamed(loop, step, first, n, in, out)
+                                     : step_run(loop, step, first, n, in, out);
         if (done < n) {
           worker->failure = first + done;
           worker->instruction = step->instruction;
@@ -207,6 +248,7 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         break;
       case JOIST_STEP_FOLD:
         if (loop->accumulated == NULL) break;
+        if (loop->cut.rows && step->counts_wrapped) note_magnitudes(loop, step, n, in[0]);
         if (loop->cut.rows)
           fold_rows(loop, worker, step, n, in[0]);
         else
@@ -247,7 +289,10 @@ static bool fold_leaf(void *context, size_t row, size_t count, uint32_t into) {
   struct worker *const worker = rows->worker;
   const size_t first = rows->first + row * rows->stride, stride = rows->stride * rows->lanes;
   if (loop->lone != NULL) {
-    joist_bound_rows(loop->lone)(worker->width, count, stride, true,
+    const size_t room = loop->group->count - first - (count - 1) * stride;
+    const size_t n = joist_row_filled(worker->width, loop->lone->in[0].size,
+                                      joist_smaller(room, loop->cut.width));
+    joist_bound_rows(loop->lone)(n, count, stride, true,
                                  address(loop, loop->lone->in[0], first, NULL),
                                  row_at(loop, worker, loop->lone->sink, into));
     return true;
@@ -313,7 +358,10 @@ static struct cut make_cut(const struct joist_group *group, bool sinks) {
     cut.chunks = joist_fold_chunks(space);
     const size_t most = joist_smaller(group->tile, JOIST_ROWS_WIDTH);
     cut.pieces = joist_divide_up(space.inner, most);
-    cut.width = cut.pieces == 1 ? space.inner * joist_row_lanes(space.inner, SIZE_MAX) : most;
+    cut.width = most;
+    if (cut.pieces == 1)
+      cut.width =
+          joist_round_up(space.inner * joist_row_lanes(space.inner, SIZE_MAX), JOIST_ROWS_ROUNDED);
     cut.tiles = space.outer * cut.chunks * cut.pieces;
     cut.elements = joist_smaller(space.middle, cut.chunk) * joist_smaller(space.inner, most);
     return cut;
@@ -376,14 +424,17 @@ static bool start_decision(const struct loop *loop) {
 }
 
 joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
-                             void *const *arrays, char *const *accumulated,
+                             void *const *arrays, char *const *accumulated, bool *may_exceed,
                              const struct joist_run *run, struct joist_error *error) {
+  _Atomic uint64_t bits = 0;
   struct loop loop = {.plan = plan,
                       .group = group,
                       .arrays = arrays,
                       .accumulated = accumulated,
                       .cut = make_cut(group, group->sink_count > 0),
-                      .stream_from = joist_stream_from(run)};
+                      .stream_from = joist_stream_from(run),
+                      .tally = run->tally,
+                      .bits = &bits};
   if (loop.cut.tiles == 0) return JOIST_OK;
   const int threads = joist_threads_for(run, group->count * group->work, loop.cut.tiles);
   atomic_bool decided = false;
@@ -394,9 +445,15 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     if (joist_step_streams(group, step, loop.stream_from)) loop.stream = joist_stream_find();
   }
   const struct joist_step *const only = &plan->steps[group->first_step];
-  if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array)
+  if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array &&
+      !only->counts_wrapped)
     loop.lone = only;
   if (start_decision(&loop)) loop.decided = &decided;
+  for (uint32_t s = 0; s < group->step_count; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    if (step->kind == JOIST_STEP_SPLAT)
+      joist_watch_splat(plan->program, step, arrays[step->in[0].index], run->tally);
+  }
   const joist_status found = joist_native_find_part(plan, group, run, &loop.part, error);
   if (found != JOIST_OK) return found;
 
@@ -417,6 +474,14 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
     fill_splats(&loop, own + arena);
   }
   const joist_status status = run_tiles(&loop, threads, run, error);
+  for (uint32_t s = 0; s < group->step_count && may_exceed != NULL; s++) {
+    const struct joist_step *const step = &plan->steps[group->first_step + s];
+    if (step->kind != JOIST_STEP_FOLD || !step->counts_wrapped) continue;
+    const struct joist_instruction *const i = &plan->program->instructions[step->instruction];
+    const size_t results = joist_value_count(&plan->program->values[i->result]);
+    const size_t n = group->count / (results > 0 ? results : 1);
+    *may_exceed |= step->signs_differ || joist_sum_may_exceed(bits, n, step->bounds);
+  }
   if (block != stack) free(block);
   return status;
 }

@@ -4,9 +4,11 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/base/tally.h"
 #include "core/cpu/bind.h"
 #include "core/cpu/control_flow.h"
 #include "core/cpu/elementwise.h"
+#include "core/cpu/exact.h"
 #include "core/cpu/execute.h"
 #include "core/cpu/reduce.h"
 #include "core/plan/fold_space.h"
@@ -24,11 +26,25 @@ static size_t accumulated_bytes(const struct joist_group *group, const struct jo
   return (values * fold->out.size + JOIST_ELEMENT_MAX) / JOIST_ELEMENT_MAX * JOIST_ELEMENT_MAX;
 }
 
+/* Counts the results of a reduction that do not fit, if what it reads is in an array: otherwise
+ * they are suspected, and counted in a run of a plan that fuses nothing. */
+static joist_status check_sink(const struct joist_plan *plan, const struct joist_step *fold,
+                               void *const *arrays, const struct joist_run *run,
+                               struct joist_error *error) {
+  const struct joist_program *const program = plan->program;
+  if (!fold->counts_wrapped) return JOIST_OK;
+  const joist_value_id read = program->instructions[fold->instruction].operand[0];
+  if (plan->materialized[read] || program->values[read].input != JOIST_NO_INPUT)
+    return joist_exact_check(program, fold->instruction, arrays, run, error);
+  if (run->tally != NULL) joist_tally_suspect(run->tally);
+  return JOIST_OK;
+}
+
 static joist_status run_elementwise(const struct joist_plan *plan, const struct joist_group *group,
                                     void *const *arrays, const struct joist_run *run,
                                     struct joist_error *error) {
   joist_bind_group(plan, group);
-  if (group->sink_count == 0) return joist_tiles_run(plan, group, arrays, NULL, run, error);
+  if (group->sink_count == 0) return joist_tiles_run(plan, group, arrays, NULL, NULL, run, error);
   enum { FEW = 4, STACK_BYTES = 512 };
   const struct joist_step *const steps = plan->steps + group->first_step;
   size_t total = 0;
@@ -39,6 +55,7 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
   char *const block = total <= STACK_BYTES ? stack : joist_scratch_allocate(total);
   char **const sinks = group->sink_count <= FEW ? few : malloc(group->sink_count * sizeof *sinks);
   joist_status status = JOIST_OK;
+  bool may_exceed = false;
   if (block == NULL || sinks == NULL) {
     status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   } else {
@@ -48,12 +65,14 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
       sinks[steps[s].sink] = block + used;
       used += accumulated_bytes(group, &steps[s]);
     }
-    status = joist_tiles_run(plan, group, arrays, sinks, run, error);
+    status = joist_tiles_run(plan, group, arrays, sinks, &may_exceed, run, error);
     for (uint32_t s = 0; s < group->step_count && status == JOIST_OK; s++) {
       if (steps[s].kind != JOIST_STEP_FOLD) continue;
       const struct joist_instruction *const i = &plan->program->instructions[steps[s].instruction];
       status = joist_reduction_finish(plan->program, i, sinks[steps[s].sink], arrays[i->result],
                                       run, error);
+      if (status == JOIST_OK && may_exceed)
+        status = check_sink(plan, &steps[s], arrays, run, error);
     }
   }
   if (sinks != few) free(sinks);

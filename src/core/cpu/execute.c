@@ -6,8 +6,13 @@
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/base/tally.h"
+#include "core/cpu/exact.h"
+#include "core/cpu/watch.h"
+#include "core/program/watch.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
+#include "core/types/loss.h"
 
 /* Elements of a conversion, a chunk of them per task. */
 struct conversion {
@@ -52,6 +57,21 @@ struct operands {
   void **made;
 };
 
+/* Counts elements of operand k that its conversion changes. */
+static void count_lost(const struct joist_program *program, const struct joist_instruction *i,
+                       uint32_t k, const void *in, joist_dtype wanted,
+                       const struct joist_run *run) {
+  const struct joist_value *const value = &program->values[i->operand[k]];
+  if (run->tally == NULL || !(i->watch & JOIST_WATCH_LOSS) || joist_is_guessed_float(value->type) ||
+      joist_conversion_loss(value->type.dtype, wanted).losses == JOIST_LOSS_NONE)
+    return;
+  size_t first = 0;
+  const size_t count =
+      joist_count_changed(joist_value_count(value), in, value->type.dtype, wanted, NULL, &first);
+  joist_tally_add(run->tally, program, (uint32_t)(i - program->instructions), JOIST_FOUND_LOSS,
+                  count, first);
+}
+
 static joist_status run_on(const struct joist_program *program,
                            const struct joist_instruction *instruction, void *const *arrays,
                            const struct operands *operands, const struct joist_run *run,
@@ -62,19 +82,25 @@ static joist_status run_on(const struct joist_program *program,
     operands->value[k] = &program->values[instruction->operand[k]];
     operands->in[k] = arrays[instruction->operand[k]];
     const joist_dtype wanted = joist_signature_operand(&instruction->signature, k);
-    if (status == JOIST_OK && operands->value[k]->type.dtype != wanted && !as_they_are)
-      status =
-          convert(operands->value[k], wanted, &operands->in[k], &operands->made[k], run, error);
+    const joist_dtype own = operands->value[k]->type.dtype;
+    if (status != JOIST_OK || own == wanted || as_they_are) continue;
+    count_lost(program, instruction, k, operands->in[k], wanted, run);
+    status = convert(operands->value[k], wanted, &operands->in[k], &operands->made[k], run, error);
   }
   void *out[JOIST_RESULTS_MAX];
+  bool fits = false;
   for (uint32_t k = 0; k < instruction->result_count; k++) out[k] = arrays[instruction->result + k];
   const struct joist_call call = {.instruction = instruction,
                                   .operand = operands->value,
                                   .result = &program->values[instruction->result],
                                   .in = operands->in,
                                   .out = out,
-                                  .run = run};
+                                  .run = run,
+                                  .fits = instruction->watch != 0 ? &fits : NULL};
   if (status == JOIST_OK) status = joist_operation(instruction->op)->run(&call, error);
+  if (status == JOIST_OK && instruction->watch != 0 && !fits)
+    status = joist_exact_check(program, (uint32_t)(instruction - program->instructions), arrays,
+                               run, error);
   for (uint32_t k = 0; k < instruction->operand_count; k++) joist_scratch_free(operands->made[k]);
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/base/tally.h"
 #include "core/codegen/c_source.h"
 #include "core/codegen/native.h"
 #include "core/cpu/native_cache.h"
@@ -243,6 +244,7 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
     memcpy(&function, &site->code.function, sizeof function);
     if (function(&run.native) != 0 && run.status == JOIST_OK)
       run.status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+    if (run.native.wrapped != 0 && settings->tally != NULL) joist_tally_suspect(settings->tally);
   }
   free(entries);
   joist_scratch_free(block);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "core/base/bits.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/parallel.h"
 #include "core/base/process.h"
@@ -189,27 +190,26 @@ static void fail(struct joist_native_entry *entry) {
   cache.since_success++;
 }
 
-static void load(struct joist_native_entry *entry) {
+static bool load(struct joist_native_entry *entry) {
   char *const path = path_of(entry, ".so");
   const char *why = "memory is out";
   if (path != NULL) entry->function = joist_library_function(path, JOIST_NATIVE_NAME, &why);
   free(path);
   if (entry->function == NULL) {
     say_why("the compiled code cannot be loaded", why == NULL ? "" : why);
-    fail(entry);
-    return;
+    return false;
   }
   entry->state = READY;
   cache.compiled++;
   cache.since_success = 0;
+  return true;
 }
 
-/* Takes the object that the compiler has made, unless it is of no use. */
-static void accept(struct joist_native_entry *entry) {
-  if (entry->wide && is_scalar_code(entry))
-    entry->state = FAILED; /* not counted: nothing is wrong */
-  else
-    load(entry);
+/* Takes an object, unless it is of no use. False if it cannot be loaded. */
+static bool accept(struct joist_native_entry *entry) {
+  if (!entry->wide || !is_scalar_code(entry)) return load(entry);
+  entry->state = FAILED; /* not counted: nothing is wrong */
+  return true;
 }
 
 static void compile(struct joist_native_entry *entry, const char *source, const char *object) {
@@ -233,10 +233,8 @@ static void compile(struct joist_native_entry *entry, const char *source, const 
 
 static void start(struct joist_native_entry *entry) {
   char *const source = path_of(entry, ".c"), *const object = path_of(entry, ".so");
-  if (is_kept(entry))
-    accept(entry);
-  else if (source != NULL && object != NULL)
-    compile(entry, source, object);
+  const bool kept = is_kept(entry) && accept(entry);
+  if (!kept && source != NULL && object != NULL) compile(entry, source, object);
   free(source);
   free(object);
 }
@@ -246,7 +244,10 @@ static void start(struct joist_native_entry *entry) {
 static void end(struct joist_native_entry *entry, joist_process_state how) {
   cache.compiling--;
   if (how == JOIST_PROCESS_DONE || has_object(entry)) {
-    accept(entry);
+    if (accept(entry)) return;
+    fail(entry);
+    /* As will be all of a folder that may not hold programs. */
+    if (cache.compiled == 0) cache.since_success = FAILURES_MOST;
     return;
   }
   char *const log = contents_of(entry, LOG);
@@ -285,8 +286,7 @@ joist_status joist_native_function(struct joist_native_entry *entry, const struc
   else if (entry->state == COMPILING && joist_native_is_configured())
     look(entry);
   while (run->native == JOIST_NATIVE_WAIT && entry->state == COMPILING && status == JOIST_OK) {
-    const struct timespec little = {0, 1000000};
-    nanosleep(&little, NULL);
+    joist_sleep_millisecond();
     look(entry);
     status = joist_run_poll(run, error);
   }

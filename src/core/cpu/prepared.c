@@ -8,6 +8,7 @@
 #include "core/base/pool.h"
 #include "core/cpu/bind.h"
 #include "core/cpu/steps.h"
+#include "core/cpu/watch.h"
 #include "core/types/error.h"
 
 /* A step, and where the pointers to its operands and its result are: in the table of arrays or, for
@@ -24,6 +25,7 @@ struct joist_prepared {
   const struct joist_plan *plan;
   const struct joist_group *group;
   char *arena;
+  struct joist_tally *tally;
   uint32_t count;
   struct placed steps[];
 };
@@ -53,12 +55,16 @@ static size_t run_placed(const struct joist_prepared *prepared, const struct pla
   const void *in[JOIST_REFS_MAX];
   for (uint32_t k = 0; k < JOIST_REFS_MAX; k++) in[k] = *placed->in[k];
   if (placed->kernel != NULL) return placed->kernel(n, in, *placed->out);
-  if (step->kind == JOIST_STEP_SPLAT)
+  if (joist_step_is_watched(step))
+    return joist_watch_run(prepared->plan->program, step, 0, n, in, *placed->out, prepared->tally);
+  if (step->kind == JOIST_STEP_SPLAT) {
+    joist_watch_splat(prepared->plan->program, step, in[0], prepared->tally);
     joist_step_splat(step, n, in[0], *placed->out);
-  else if (step->kind == JOIST_STEP_GATHER)
+  } else if (step->kind == JOIST_STEP_GATHER) {
     joist_step_gather(prepared->group, step, 0, n, in[0], in[1], *placed->out);
-  else
+  } else {
     return joist_step_run(step, n, in, *placed->out);
+  }
   return n;
 }
 
@@ -70,7 +76,9 @@ static void look_up(struct joist_prepared *prepared, void *const *arrays, const 
       if ((all[s].kind == JOIST_STEP_SPLAT) != (splats == 1)) continue;
       struct placed *const placed = &prepared->steps[prepared->count];
       placed->step = &all[s];
-      placed->kernel = all[s].kind == JOIST_STEP_OPERATION ? joist_bound_kernel(&all[s]) : NULL;
+      placed->kernel = all[s].kind == JOIST_STEP_OPERATION && !all[s].counts_wrapped
+                           ? joist_bound_kernel(&all[s])
+                           : NULL;
       for (uint32_t k = 0; k < JOIST_REFS_MAX; k++)
         placed->in[k] = k == 0 || k < all[s].operand_count
                             ? place_of(prepared, all[s].in[k], arrays, &placed->slot[k])
@@ -98,7 +106,8 @@ joist_status joist_prepared_make(const struct joist_plan *plan, const struct joi
     return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = group->arena_bytes);
   }
   joist_bind_group(plan, group);
-  *prepared = (struct joist_prepared){.plan = plan, .group = group, .arena = arena};
+  *prepared =
+      (struct joist_prepared){.plan = plan, .group = group, .arena = arena, .tally = run->tally};
   look_up(prepared, arrays, fixed);
   *made = prepared;
   return JOIST_OK;

@@ -68,7 +68,7 @@ static joist_status run_pass(const struct joist_program *program,
                                     .space = space,
                                     .work = 1,
                                     .tile = joist_fold_tile(space, JOIST_TILE_DIRECT)};
-  return joist_tiles_run(&plan, &group, (void *[]){in}, &out, run, error);
+  return joist_tiles_run(&plan, &group, (void *[]){in}, &out, NULL, run, error);
 }
 
 joist_status joist_reduction_finish(const struct joist_program *program,

@@ -3,11 +3,18 @@
 
 #include <string.h>
 
+#include "core/base/bits.h"
+
 enum { ELEMENT_BYTES = 16 };
 
 size_t joist_row_lanes(size_t inner, size_t count) {
   const size_t most = inner <= JOIST_ROWS_WIDENED ? JOIST_ROWS_WIDENED / inner : 1;
   return count >= 2 * most ? most : 1;
+}
+
+size_t joist_row_filled(size_t width, size_t size, size_t room) {
+  const size_t filled = joist_round_up(width, JOIST_ROWS_ROUNDED / size);
+  return filled <= room ? filled : width;
 }
 
 /* `count` wide rows, of `lanes` rows each. */
@@ -37,7 +44,7 @@ bool joist_row_order_run(const struct joist_row_order *order, size_t width, size
 struct memory {
   const struct joist_row_fold *fold;
   const char *in;
-  size_t inner, width; /* elements of a row, and of a wide one */
+  size_t inner, width, elements; /* of a row, of a wide one, and of all */
   _Alignas(ELEMENT_BYTES) char row[JOIST_ROWS_DEPTH][JOIST_ROWS_WIDTH * ELEMENT_BYTES];
 };
 
@@ -47,8 +54,10 @@ static const char *row_of(const struct memory *memory, size_t first) {
 
 static bool fold_leaf(void *context, size_t first, size_t count, uint32_t into) {
   struct memory *const memory = context;
-  memory->fold->rows(memory->width, count, memory->width, true, row_of(memory, first),
-                     memory->row[into]);
+  const size_t last = first * memory->inner + (count - 1) * memory->width;
+  const size_t n = joist_row_filled(memory->width, memory->fold->from,
+                                    joist_smaller(memory->elements - last, JOIST_ROWS_WIDTH));
+  memory->fold->rows(n, count, memory->width, true, row_of(memory, first), memory->row[into]);
   return true;
 }
 
@@ -77,6 +86,7 @@ void joist_row_fold_run(const struct joist_row_fold *fold, struct joist_fold_spa
   const struct joist_row_order order = {&memory, fold_leaf, fold_rest, combine};
   for (size_t o = 0; o < space.outer; o++) {
     memory.in = (const char *)in + o * space.middle * space.inner * fold->from;
+    memory.elements = (space.outer - o) * space.middle * space.inner;
     (void)joist_row_order_run(&order, space.inner, lanes, space.middle);
     memcpy((char *)out + o * bytes, memory.row[0], bytes);
   }

@@ -8,6 +8,12 @@
 /* How many of `count` rows of `inner` elements are taken as one wide row. */
 size_t joist_row_lanes(size_t inner, size_t count);
 
+/* How many elements of rows are folded where `width` of them count: as many as fill vectors, if
+ * that is not beyond `room`, what the last row and the results have. Elements are of `size` bytes.
+ */
+enum { JOIST_ROWS_ROUNDED = 64 }; /* bytes */
+size_t joist_row_filled(size_t width, size_t size, size_t room);
+
 /* What folds rows. Folded rows are numbered from 0; a function that fails returns false. */
 struct joist_row_order {
   void *context;

@@ -147,12 +147,12 @@ static const char *read_tensor_metadata(const char *text, size_t length,
         return "no JSON object";
       if (strcmp(buffer, "shape") == 0) {
         if ((rank = read_numbers(&json, INT32_MAX, type->item.extent)) < 0)
-          return "a `shape` that is none";
+          return "an invalid `shape`";
       } else if (strcmp(buffer, "permutation") == 0) {
         if ((permuted = read_numbers(&json, JOIST_RANK_MAX - 1, order)) < 0)
-          return "a `permutation` that is none";
+          return "an invalid `permutation`";
       } else if (strcmp(buffer, "dim_names") == 0) {
-        if (!skip_names(&json, buffer)) return "`dim_names` that are none";
+        if (!skip_names(&json, buffer)) return "invalid `dim_names`";
       } else {
         return "a key besides `shape`, `permutation` and `dim_names`";
       }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/parallel.h"
+#include "core/files/packed.h"
 #include "core/ops/move/permute.h"
 #include "core/types/error.h"
 #include "core/types/host.h"
@@ -14,6 +16,8 @@ _Static_assert(sizeof(void *) != 8 ||
                     sizeof(struct joist_dl_versioned) == 80),
                "the structs have the published layout");
 
+enum { POLL = 1 << 20 }; /* packed elements between two looks for an interrupt */
+
 struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype) {
 #define DLPACK(NPY, SAFETENSORS, ARROW, CODE) JOIST_DL_##CODE
 #define APPLIED(MACRO, ARGUMENTS) MACRO ARGUMENTS
@@ -22,20 +26,17 @@ struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype) {
       JOIST_DTYPES(X, , )
 #undef X
   };
-  return (struct joist_dl_dtype){
-      .code = codes[dtype], .bits = (uint8_t)(8 * joist_dtype_size(dtype)), .lanes = 1};
+  const unsigned bits = dtype == JOIST_BOOL ? 8 : joist_dtype_bits(dtype);
+  return (struct joist_dl_dtype){.code = codes[dtype], .bits = (uint8_t)bits, .lanes = 1};
 }
 
-joist_status joist_dlpack_check_dtype(joist_dtype dtype, struct joist_error *error) {
-  if (joist_dlpack_dtype(dtype).code != JOIST_DL_NONE) return JOIST_OK;
-  return JOIST_FAIL(error, JOIST_E_DLPACK_NO_TYPE, .type = {{dtype, false}});
-}
-
+/* Elements of fewer bits than a byte may come several in one, as PyTorch's float4_e2m1fn_x2. */
 static joist_dtype dtype_of(struct joist_dl_dtype published) {
   for (int k = 0; k < JOIST_DTYPE_COUNT; k++) {
     const struct joist_dl_dtype own = joist_dlpack_dtype((joist_dtype)k);
-    if (own.code != JOIST_DL_NONE && own.code == published.code && own.bits == published.bits &&
-        own.lanes == published.lanes)
+    const bool in_lanes = published.lanes > 1 && joist_has_unused_bits((joist_dtype)k);
+    if (own.code == published.code && own.bits == published.bits &&
+        (own.lanes == published.lanes || in_lanes))
       return (joist_dtype)k;
   }
   return JOIST_DTYPE_NONE;
@@ -84,10 +85,11 @@ static struct joist_dl_versioned *versioned(const struct joist_dl_tensor *tensor
   struct joist_dl_tensor given;
   struct lent *const lent = new_lent(tensor, keep, &given);
   if (lent == NULL) return NULL;
+  const uint64_t padded = tensor->dtype.bits < 8 ? JOIST_DL_PADDED : 0;
   lent->as.versioned = (struct joist_dl_versioned){.version = {JOIST_DL_MAJOR, JOIST_DL_MINOR},
                                                    .context = lent,
                                                    .deleter = end_versioned,
-                                                   .flags = JOIST_DL_READ_ONLY,
+                                                   .flags = JOIST_DL_READ_ONLY | padded,
                                                    .tensor = given};
   return &lent->as.versioned;
 }
@@ -129,6 +131,11 @@ struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_dev
   struct arrays arrays;
   const struct joist_dl_tensor tensor = in_order(elements, device, dtype, shape, &arrays);
   return versioned(&tensor, keep);
+}
+
+joist_status joist_dlpack_check_given(joist_dtype dtype, struct joist_error *error) {
+  if (!joist_has_unused_bits(dtype)) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_DLPACK_PACKED, .type = {{dtype, false}});
 }
 
 struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
@@ -212,22 +219,63 @@ static bool are_strides(const struct joist_dl_view *view, int64_t size) {
   return true;
 }
 
-joist_status joist_dlpack_read(const struct joist_dl_tensor *tensor, struct joist_dl_view *view,
-                               struct joist_error *error) {
+/* `plain` is the tensor of all lanes. They lie side by side, so they belong to the dim whose
+ * elements do; false if there is none. The shape must be valid. */
+static bool without_lanes(const struct joist_dl_tensor *tensor, struct arrays *arrays,
+                          struct joist_dl_tensor *plain) {
+  const int64_t lanes = tensor->dtype.lanes;
+  int64_t dense = 1;
+  int along = -1;
+  for (int d = tensor->rank; d-- > 0;) {
+    const int64_t stride = tensor->strides == NULL ? dense : tensor->strides[d];
+    if (stride > INT64_MAX / lanes || stride < -INT64_MAX / lanes) return false;
+    if (stride == 1 && along < 0) along = d;
+    arrays->extents[d] = tensor->shape[d];
+    arrays->strides[d] = stride * lanes;
+    dense *= tensor->shape[d];
+  }
+  if (along < 0) return false;
+  arrays->extents[along] *= lanes;
+  arrays->strides[along] = 1;
+  *plain = *tensor;
+  plain->shape = arrays->extents;
+  plain->strides = arrays->strides;
+  return true;
+}
+
+static joist_status unknown_type(struct joist_dl_dtype published, struct joist_error *error) {
+  char text[64];
+  snprintf(text, sizeof text, "code %u, %u bits, %u in one", published.code, published.bits,
+           published.lanes);
+  return JOIST_FAIL(error, JOIST_E_DLPACK_DTYPE, .text = {joist_quote(text)});
+}
+
+joist_status joist_dlpack_read(const struct joist_dl_tensor *tensor, const uint64_t *flags,
+                               struct joist_dl_view *view, struct joist_error *error) {
   const struct joist_dl_dtype published = tensor->dtype;
   const joist_dtype dtype = dtype_of(published);
-  if (dtype == JOIST_DTYPE_NONE) {
-    char text[64];
-    snprintf(text, sizeof text, "code %u, %u bits, %u in one", published.code, published.bits,
-             published.lanes);
-    return JOIST_FAIL(error, JOIST_E_DLPACK_DTYPE, .text = {joist_quote(text)});
-  }
-  return joist_dlpack_read_as(tensor, dtype, view, error);
+  if (dtype == JOIST_DTYPE_NONE) return unknown_type(published, error);
+  /* Integers of few bits are older than the rule that they are packed unless a flag says
+   * otherwise; TVM's bool was an unpacked uint1. */
+  const bool is_packed = joist_has_unused_bits(dtype);
+  if (is_packed && flags == NULL && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
+    return JOIST_FAIL(error, JOIST_E_DLPACK_UNPACKED, .type = {{dtype, false}});
+  struct joist_dl_tensor plain;
+  struct arrays arrays;
+  joist_status status = joist_dlpack_read_as(tensor, dtype, view, error);
+  if (status == JOIST_OK && published.lanes > 1)
+    status = without_lanes(tensor, &arrays, &plain)
+                 ? joist_dlpack_read_as(&plain, dtype, view, error)
+                 : unknown_type(published, error);
+  if (is_packed && (flags == NULL || (*flags & JOIST_DL_PADDED) == 0))
+    view->packed = joist_dtype_bits(dtype);
+  return status;
 }
 
 joist_status joist_dlpack_read_as(const struct joist_dl_tensor *tensor, joist_dtype dtype,
                                   struct joist_dl_view *view, struct joist_error *error) {
   view->dtype = dtype;
+  view->packed = 0;
   const joist_status status = read_shape(tensor, view, error);
   if (status != JOIST_OK) return status;
   const size_t size = joist_dtype_size(view->dtype);
@@ -246,9 +294,46 @@ joist_status joist_dlpack_read_as(const struct joist_dl_tensor *tensor, joist_dt
   return aligned || is_dense(view, false) ? JOIST_OK : damaged(error);
 }
 
+size_t joist_dlpack_bytes(const struct joist_dl_view *view) {
+  if (view->packed == 0) return view->count * joist_dtype_size(view->dtype);
+  return view->count / 8 * view->packed + (view->count % 8 * view->packed + 7) / 8;
+}
+
+/* The bits from `at` elements behind the first, which may lie before it. */
+static unsigned char packed_element(const struct joist_dl_view *view, int64_t at) {
+  const int64_t bits = view->packed, eights = (at - (at & 7)) / 8;
+  const unsigned skip = (unsigned)(at & 7) * view->packed;
+  unsigned char element;
+  joist_unpack(view->packed, (const unsigned char *)view->elements + eights * bits + skip / 8,
+               skip % 8, 1, &element);
+  return element;
+}
+
+static joist_status gather_packed(const struct joist_dl_view *view, unsigned char *out,
+                                  const struct joist_run *run, struct joist_error *error) {
+  if (is_dense(view, false)) {
+    joist_unpack(view->packed, view->elements, 0, view->count, out);
+    return JOIST_OK;
+  }
+  uint32_t index[JOIST_RANK_MAX] = {0};
+  int64_t at = 0;
+  for (size_t k = 0; k < view->count; k++) {
+    if (k % POLL == POLL - 1 && joist_run_poll(run, error) != JOIST_OK) return JOIST_INTERRUPTED;
+    out[k] = packed_element(view, at);
+    for (int d = 0; d < view->shape.rank; d++) {
+      at += view->stride[d];
+      if (++index[d] < view->shape.extent[d]) break;
+      at -= view->stride[d] * (int64_t)index[d];
+      index[d] = 0;
+    }
+  }
+  return JOIST_OK;
+}
+
 joist_status joist_dlpack_gather(const struct joist_dl_view *view, void *out,
                                  const struct joist_run *run, struct joist_error *error) {
   const size_t size = joist_dtype_size(view->dtype);
+  if (view->packed > 0) return gather_packed(view, out, run, error);
   if (is_dense(view, false))
     return joist_copy_elements(size, view->count, view->elements, out, run, error);
   struct joist_walk walk;

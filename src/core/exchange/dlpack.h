@@ -33,11 +33,15 @@ enum {
   JOIST_DL_FLOAT8_E5M2 = 12,
   JOIST_DL_FLOAT8_E5M2FNUZ = 13,
   JOIST_DL_FLOAT8_E8M0FNU = 14,
-  JOIST_DL_NONE = 255 /* of a dtype that DLPack lacks, or packs more densely than a byte each */
+  JOIST_DL_FLOAT6_E2M3FN = 15,
+  JOIST_DL_FLOAT6_E3M2FN = 16,
+  JOIST_DL_FLOAT4_E2M1FN = 17
 };
-/* Flags: the memory must not be written; it was copied for whom it is given to. */
+/* Flags: the memory must not be written; it was copied for whom it is given to; elements of fewer
+ * than 8 bits have a byte each, and are not packed. */
 #define JOIST_DL_READ_ONLY UINT64_C(1)
 #define JOIST_DL_COPIED UINT64_C(2)
+#define JOIST_DL_PADDED UINT64_C(4)
 
 struct joist_dl_device {
   int32_t type, id;
@@ -76,20 +80,21 @@ struct joist_dl_versioned {
 };
 
 struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype);
-/* Whether DLPack has a type for a dtype with its bytes: JOIST_ERROR_DTYPE if not. */
-joist_status joist_dlpack_check_dtype(joist_dtype dtype,
-                                      struct joist_error *error) JOIST_MUST_CHECK;
 
 /* ---- out ---- */
 
-/* Column-major elements of a dtype that DLPack has on a device, to be read by others, who become
- * one more holder; and for those who may write to them. NULL when memory is out. */
+/* Column-major elements on a device, to be read by others, who become one more holder; and for
+ * those who may write to them, of a dtype of at least 8 bits: see joist_dlpack_check_given().
+ * NULL if allocation fails. */
 struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
                                              joist_dtype dtype, const struct joist_shape *shape,
                                              struct joist_keep_alive *keep);
 struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
                                            joist_dtype dtype, const struct joist_shape *shape,
                                            struct joist_keep_alive *keep);
+/* Fails for dtypes whose elements are packed in DLPack before version 1.1. */
+joist_status joist_dlpack_check_given(joist_dtype dtype,
+                                      struct joist_error *error) JOIST_MUST_CHECK;
 /* From any thread, for what joist_dlpack_lend() made: one more for the same memory; one whose
  * elements are a copy that may be written, of what is on the CPU. NULL when memory is out. */
 struct joist_dl_versioned *joist_dlpack_again(const struct joist_dl_versioned *lent);
@@ -106,18 +111,22 @@ struct joist_dl_view {
   size_t count;
   const void *elements; /* the one at the first position of every dim */
   int64_t stride[JOIST_RANK_MAX];
-  bool in_order; /* aligned and column-major without gaps */
-  bool in_rows;  /* aligned and row-major without gaps, which is not the same */
+  unsigned packed; /* bits of an element if elements are packed as core/files/packed.h says; or 0 */
+  bool in_order;   /* aligned and column-major without gaps */
+  bool in_rows;    /* aligned and row-major without gaps, which is not the same */
 };
 
-/* What a tensor of another library is. Fails for elements that no dtype has, and where rank,
- * extents or strides are none. */
-joist_status joist_dlpack_read(const struct joist_dl_tensor *tensor, struct joist_dl_view *view,
+/* What a tensor of another library is; `flags` is NULL before version 1. Fails for elements that no
+ * dtype has, and for invalid ranks, extents and strides. */
+joist_status joist_dlpack_read(const struct joist_dl_tensor *tensor, const uint64_t *flags,
+                               struct joist_dl_view *view,
                                struct joist_error *error) JOIST_MUST_CHECK;
-/* The same for elements of a dtype that is known otherwise, be it one that DLPack lacks. */
+/* The same for elements of a dtype that is known otherwise, at least a byte each. */
 joist_status joist_dlpack_read_as(const struct joist_dl_tensor *tensor, joist_dtype dtype,
                                   struct joist_dl_view *view,
                                   struct joist_error *error) JOIST_MUST_CHECK;
+/* The bytes from the first element of a view without gaps to its last. */
+size_t joist_dlpack_bytes(const struct joist_dl_view *view);
 /* The elements of a view in this process's memory, to `out` in column-major order. */
 joist_status joist_dlpack_gather(const struct joist_dl_view *view, void *out,
                                  const struct joist_run *run,

@@ -130,7 +130,7 @@ static bool is_code(struct slice text, joist_dtype dtype) {
          (is_of_bytes(dtype) && same(text, joist_dtype_format(dtype, JOIST_STYLE_NUMPY)));
 }
 
-/* A header as it is read, and how its elements are to be. */
+/* A header while it is read, and the layout of its elements. */
 struct reading {
   struct joist_elements *elements;
   joist_dtype as;
@@ -190,7 +190,7 @@ static joist_status read_other(struct slice descr, struct slice code, struct rea
   bool known = strchr("?biufcmMOSaUV", code.text[0]) != NULL;
   for (size_t k = 1; k < code.length && code.text[k] != '['; k++)
     known = known && code.text[k] >= '0' && code.text[k] <= '9';
-  if (!known) return bad("descr", "is no type of NumPy's", descr.text, descr.length, error);
+  if (!known) return bad("descr", "is not a NumPy type", descr.text, descr.length, error);
   if (code.text[0] == 'O') return no_bytes(descr, objects, error);
   if (reading->raw) {
     reading->descr = descr;
@@ -209,7 +209,7 @@ static joist_status read_descr(struct cursor *c, struct reading *reading,
   skip_space(c);
   if (c->at < c->end && *c->at == '[')
     return reading->raw ? pass_fields(c, reading, error) : no_dtype(rest_of(c), error);
-  if (!take_string(c, &descr)) return bad_here("descr", "is no string", c, error);
+  if (!take_string(c, &descr)) return bad_here("descr", "is not a string", c, error);
   char order = '|';
   struct slice code = descr;
   if (code.length > 0 && strchr("<>|=", code.text[0]) != NULL) {
@@ -238,7 +238,7 @@ static joist_status read_extent(struct cursor *c, struct joist_shape *shape,
   const struct cursor start = *c;
   uint64_t extent = 0;
   if (c->at == c->end || *c->at < '0' || *c->at > '9')
-    return bad_here("shape", "has an extent that is no number", c, error);
+    return bad_here("shape", "has an extent that is not a number", c, error);
   for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
     extent = 10 * extent + (uint64_t)(*c->at - '0');
     if (extent > INT32_MAX)
@@ -255,7 +255,7 @@ static joist_status read_extent(struct cursor *c, struct joist_shape *shape,
 static joist_status read_shape(struct cursor *c, struct joist_shape *shape,
                                struct joist_error *error) {
   shape->rank = 0;
-  if (!take(c, '(')) return bad_here("shape", "is no tuple", c, error);
+  if (!take(c, '(')) return bad_here("shape", "is not a tuple", c, error);
   bool comma = true;
   while (!take(c, ')')) {
     if (!comma) return bad_here("shape", "has no comma between extents", c, error);
@@ -264,7 +264,7 @@ static joist_status read_shape(struct cursor *c, struct joist_shape *shape,
     comma = take(c, ',');
   }
   /* (2) is a number in Python. */
-  return shape->rank == 1 && !comma ? bad_here("shape", "is no tuple", c, error) : JOIST_OK;
+  return shape->rank == 1 && !comma ? bad_here("shape", "is not a tuple", c, error) : JOIST_OK;
 }
 
 static joist_status read_fortran_order(struct cursor *c, struct joist_elements *elements,
@@ -288,15 +288,15 @@ static joist_status read_value(int key, struct cursor *c, struct reading *readin
 static joist_status read_entries(struct cursor *c, struct reading *reading,
                                  struct joist_error *error) {
   bool found[KEYS] = {false}, comma = true;
-  if (!take(c, '{')) return bad_here("header", "is no dictionary", c, error);
+  if (!take(c, '{')) return bad_here("header", "is not a dictionary", c, error);
   while (!take(c, '}')) {
     struct slice name;
     int key = 0;
     if (!comma || !take_string(c, &name) || !take(c, ':'))
-      return bad_here("header", "is no dictionary", c, error);
+      return bad_here("header", "is not a dictionary", c, error);
     while (key < KEYS && !same(name, keys[key])) key++;
     if (key == KEYS)
-      return bad("header", "has a key that npy has not", name.text, name.length, error);
+      return bad("header", "has a key unknown to npy", name.text, name.length, error);
     if (found[key]) return bad(keys[key], "is there twice", "", 0, error);
     found[key] = true;
     const joist_status status = read_value(key, c, reading, error);

@@ -89,7 +89,7 @@ static bool read_string(struct parser *parser, const char **string) {
 
 static joist_status read_metadata(struct parser *parser, struct joist_error *error) {
   struct joist_safetensors *const result = parser->result;
-  if (!joist_json_take(&parser->json, '{')) return bad(metadata_name, "is no object", error);
+  if (!joist_json_take(&parser->json, '{')) return bad(metadata_name, "is not an object", error);
   if (joist_json_take(&parser->json, '}')) return JOIST_OK;
   do {
     void *const list = joist_array_grown(result->metadata, sizeof *result->metadata,
@@ -99,7 +99,7 @@ static joist_status read_metadata(struct parser *parser, struct joist_error *err
     struct joist_safetensors_pair *const pair = &result->metadata[result->metadata_count];
     if (!read_string(parser, &pair->key) || !joist_json_take(&parser->json, ':') ||
         !read_string(parser, &pair->value))
-      return bad(metadata_name, "has an entry that is no string", error);
+      return bad(metadata_name, "has an entry that is not a string", error);
     result->metadata_count++;
   } while (joist_json_take(&parser->json, ','));
   return joist_json_take(&parser->json, '}') ? JOIST_OK : bad(metadata_name, "has no end", error);
@@ -108,7 +108,7 @@ static joist_status read_metadata(struct parser *parser, struct joist_error *err
 static joist_status read_type(struct parser *parser, struct joist_safetensor *tensor,
                               struct joist_error *error) {
   if (!read_string(parser, &tensor->type))
-    return bad_entry(tensor, "dtype", "is no string", "", error);
+    return bad_entry(tensor, "dtype", "is not a string", "", error);
   const joist_dtype dtype = joist_dtype_of_code(tensor->type, JOIST_FORMAT_SAFETENSORS);
   tensor->elements.dtype = dtype;
   if (dtype != JOIST_DTYPE_NONE) tensor->elements.packed = packed_bits(dtype);
@@ -120,12 +120,12 @@ static joist_status read_shape(struct parser *parser, struct joist_safetensor *t
                                struct joist_error *error) {
   struct joist_shape *const shape = &tensor->elements.shape;
   struct joist_json *const json = &parser->json;
-  if (!joist_json_take(json, '[')) return bad_entry(tensor, "shape", "is no array", "", error);
+  if (!joist_json_take(json, '[')) return bad_entry(tensor, "shape", "is not an array", "", error);
   if (joist_json_take(json, ']')) return JOIST_OK;
   do {
     uint64_t extent;
     if (!joist_json_whole(json, &extent))
-      return bad_entry(tensor, "shape", "has an extent that is no whole number", "", error);
+      return bad_entry(tensor, "shape", "has an extent that is not a whole number", "", error);
     if (extent > INT32_MAX)
       return bad_entry(tensor, "shape", "has an extent beyond 2^31 - 1", "", error);
     if (shape->rank == JOIST_RANK_MAX)
@@ -133,7 +133,7 @@ static joist_status read_shape(struct parser *parser, struct joist_safetensor *t
     shape->extent[shape->rank++] = (uint32_t)extent;
   } while (joist_json_take(json, ','));
   return joist_json_take(json, ']') ? JOIST_OK
-                                    : bad_entry(tensor, "shape", "is no array", "", error);
+                                    : bad_entry(tensor, "shape", "is not an array", "", error);
 }
 
 static joist_status read_offsets(struct parser *parser, struct joist_safetensor *tensor,
@@ -142,7 +142,7 @@ static joist_status read_offsets(struct parser *parser, struct joist_safetensor 
   uint64_t begin, end;
   if (!joist_json_take(json, '[') || !joist_json_whole(json, &begin) ||
       !joist_json_take(json, ',') || !joist_json_whole(json, &end) || !joist_json_take(json, ']'))
-    return bad_entry(tensor, "data_offsets", "are no two whole numbers", "", error);
+    return bad_entry(tensor, "data_offsets", "are not two whole numbers", "", error);
   if (end < begin) return bad_entry(tensor, "data_offsets", "go backwards", "", error);
   if (begin > UINT64_MAX - parser->data)
     return bad_entry(tensor, "data_offsets", "are beyond the end of the file", "", error);
@@ -182,23 +182,23 @@ static joist_status read_tensor(struct parser *parser, struct joist_safetensor *
                                 struct joist_error *error) {
   bool found[FIELDS] = {false};
   if (!joist_json_take(&parser->json, '{'))
-    return bad_entry(tensor, "entry", "is no object", "", error);
+    return bad_entry(tensor, "entry", "is not an object", "", error);
   if (!joist_json_take(&parser->json, '}')) {
     do {
       const char *name;
       int field = 0;
       if (!read_string(parser, &name) || !joist_json_take(&parser->json, ':'))
-        return bad_entry(tensor, "entry", "is no object", "", error);
+        return bad_entry(tensor, "entry", "is not an object", "", error);
       while (field < FIELDS && strcmp(name, fields[field]) != 0) field++;
       if (field == FIELDS)
-        return bad_entry(tensor, "entry", "has a field that the format has not", name, error);
+        return bad_entry(tensor, "entry", "has a field unknown to the format", name, error);
       if (found[field]) return bad_entry(tensor, fields[field], "is there twice", "", error);
       found[field] = true;
       const joist_status status = read_field(field, parser, tensor, error);
       if (status != JOIST_OK) return status;
     } while (joist_json_take(&parser->json, ','));
     if (!joist_json_take(&parser->json, '}'))
-      return bad_entry(tensor, "entry", "is no object", "", error);
+      return bad_entry(tensor, "entry", "is not an object", "", error);
   }
   for (int field = 0; field < FIELDS; field++)
     if (!found[field]) return bad_entry(tensor, fields[field], "is missing", "", error);
@@ -210,7 +210,7 @@ static joist_status read_entry(struct parser *parser, bool *has_metadata,
   struct joist_safetensors *const result = parser->result;
   const char *name;
   if (!read_string(parser, &name) || !joist_json_take(&parser->json, ':'))
-    return bad("header", "is no JSON object", error);
+    return bad("header", "is not a JSON object", error);
   if (strcmp(name, metadata_name) == 0) {
     if (*has_metadata) return bad(metadata_name, "is there twice", error);
     *has_metadata = true;
@@ -231,13 +231,13 @@ static joist_status read_entry(struct parser *parser, bool *has_metadata,
 
 static joist_status read_entries(struct parser *parser, struct joist_error *error) {
   bool has_metadata = false;
-  if (!joist_json_take(&parser->json, '{')) return bad("header", "is no JSON object", error);
+  if (!joist_json_take(&parser->json, '{')) return bad("header", "is not a JSON object", error);
   if (!joist_json_take(&parser->json, '}')) {
     do {
       const joist_status status = read_entry(parser, &has_metadata, error);
       if (status != JOIST_OK) return status;
     } while (joist_json_take(&parser->json, ','));
-    if (!joist_json_take(&parser->json, '}')) return bad("header", "is no JSON object", error);
+    if (!joist_json_take(&parser->json, '}')) return bad("header", "is not a JSON object", error);
   }
   return joist_json_is_done(&parser->json) ? JOIST_OK
                                            : bad("header", "goes on behind its object", error);

@@ -21,6 +21,7 @@
 #include "core/kernels/math_f64.h"
 #include "core/kernels/special_f32.h"
 #include "core/kernels/special_f64.h"
+#include "core/kernels/wraps.h"
 #define VECTORIZE JOIST_VECTORIZE_LOOP
 
 /* Arithmetic modulo 2^n without undefined behaviour or promotion to int. */
@@ -68,6 +69,25 @@ static inline uint32_t count_bits_32(uint32_t x) {
 /* -1 for a negative number, else 0 */
 #define SIGN_MASK(a) ((a) >> (8 * sizeof(a) - 1))
 #define SHIFTS_OUT(a, b) (OWN_BITS(b) >= (unsigned)(8 * sizeof(a)))
+/* What the WRAPS lines are written in. */
+#define SUM_OF(a, b) ((T)(MODULAR(a) + MODULAR(b)))
+#define DIFFERENCE_OF(a, b) ((T)(MODULAR(a) - MODULAR(b)))
+#define IS_LEAST(a) ((a < 0) & ((T)(0 - MODULAR(a)) < 0))
+#define BY_INTEGER(FUNCTION)           \
+  _Generic((T)0, int8_t                \
+           : FUNCTION##_i8, int16_t    \
+           : FUNCTION##_i16, int32_t   \
+           : FUNCTION##_i32, int64_t   \
+           : FUNCTION##_i64, uint8_t   \
+           : FUNCTION##_ui8, uint16_t  \
+           : FUNCTION##_ui16, uint32_t \
+           : FUNCTION##_ui32, default  \
+           : FUNCTION##_ui64)
+#define PRODUCT_WRAPS(a, b) BY_INTEGER(product_wraps)(a, b)
+#define PRODUCT_MAY_WRAP(a, b) BY_INTEGER(product_may_wrap)(a, b)
+#define POWER_WRAPS(a, b) BY_INTEGER(power_wraps)(a, b)
+#define POWER_MAY_WRAP(a, b) BY_INTEGER(power_may_wrap)(a, b)
+#define SHIFT_WRAPS(a, b) (SHIFTS_OUT(a, b) ? a != 0 : (T)((T)(MODULAR(a) << (b)) >> (b)) != a)
 #define MATH(name) _Generic((T)0, float : name##f, default : name)
 /* Divisions of up to 32 bits are vector code; 64 bits are element.h's. */
 #define NARROW_INT(a, b, I16, I32, I64) \

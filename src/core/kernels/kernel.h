@@ -4,11 +4,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Computes n elements. All operands have the kernel's dtype (but the condition of
  * IFELSE, which is bool); `out` may be one of the inputs, or overlap none of them.
  * Returns n, or the index of the first element for which the operation fails. */
 typedef size_t joist_kernel(size_t n, const void *const *in, void *out);
+
+/* Whether the result of any of n elements may not fit; false only if all fit. One that is fused
+ * writes the results as well, to memory that overlaps no operand; others leave `out` alone. */
+typedef bool joist_may_wrap(size_t n, const void *const *in, void *out);
+
+/* Which results do not fit, and how. */
+enum { JOIST_WRAPPED_ABOVE = 1, JOIST_WRAPPED_BELOW = 2 };
+typedef void joist_wraps(size_t n, const void *const *in, uint8_t *wrapped);
+
+/* The bits of n integers, or'ed: of their complements where they are negative. */
+typedef uint64_t joist_magnitudes(size_t n, const void *in);
 
 /* Folds `runs` runs of n >= 1 contiguous elements with a combining operation, each to one
  * element of `out`. Short runs are folded in lanes, these in a balanced tree: the error of a

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/kernels/kernels_table.h"
+#include "core/kernels/wraps.h"
 #include "core/types/convert.h"
 
 #define FLAGS_AVX2 "-mavx2 -mfma -mf16c -mbmi -mbmi2 -mpopcnt"
@@ -85,16 +86,63 @@ const char *joist_kernels_flags(void) { return instruction_sets[selected].flags;
 
 size_t joist_kernels_number(void) { return selected; }
 
+/* An entry of a row of the table that has a column for each dtype that kernels compute in. */
+#define ENTRY(ROW, DTYPE) \
+  (joist_dtype_is_word(DTYPE) ? instruction_sets[selected].table->ROW[DTYPE] : NULL)
+
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
-  const struct joist_kernel_table *const table = instruction_sets[selected].table;
-  if (!joist_dtype_is_word(compute)) return NULL;
-  return table->uniform[op][compute] != NULL ? table->uniform[op][compute]
-                                             : table->kernel[op][compute];
+  joist_kernel *const uniform = ENTRY(uniform[op], compute);
+  return uniform != NULL ? uniform : ENTRY(kernel[op], compute);
 }
 
 joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
+  return ENTRY(by_number[op], compute);
+}
+
+joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute) {
   if (!joist_dtype_is_word(compute)) return NULL;
-  return instruction_sets[selected].table->by_number[op][compute];
+  return instruction_sets[selected].table->may_wrap[op][compute];
+}
+
+bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute) {
+  enum { FUSED = true, APART = false };
+  const joist_kind kind = joist_dtype_kind(compute);
+#define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
+  if (op == JOIST_OP_##ID && kind == JOIST_KIND_##KIND) return HOW;
+#include "core/program/ops.def"
+  return false;
+}
+
+uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent) {
+  const size_t at = exponent < POWER_EXPONENTS ? (size_t)exponent : POWER_EXPONENTS - 1;
+  switch (joist_dtype_digits(compute)) {
+    case 7:
+      return power_limit_7[at];
+    case 8:
+      return power_limit_8[at];
+    case 15:
+      return power_limit_15[at];
+    case 16:
+      return power_limit_16[at];
+    case 31:
+      return power_limit_31[at];
+    case 32:
+      return power_limit_32[at];
+    case 63:
+      return power_limit_63[at];
+    default:
+      return power_limit_64[at];
+  }
+}
+
+joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute) {
+  if (!joist_dtype_is_word(compute)) return NULL;
+  return instruction_sets[selected].table->wraps[op][compute];
+}
+
+joist_magnitudes *joist_magnitudes_find(joist_dtype dtype) {
+  if (!joist_dtype_is_word(dtype)) return NULL;
+  return instruction_sets[selected].table->magnitudes[dtype];
 }
 
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
@@ -103,33 +151,29 @@ const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
   return kernel->multiply != NULL ? kernel : NULL;
 }
 
+/* Whether there are kernels that add elements in a wider dtype. */
+static bool adds_in(joist_op combine, joist_dtype from, joist_dtype accumulator) {
+  return combine == JOIST_OP_ADD && joist_dtype_is_word(from) &&
+         instruction_sets[selected].table->sum_in[from] == accumulator;
+}
+
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
-  const struct joist_kernel_table *const table = instruction_sets[selected].table;
-  if (!joist_dtype_is_word(from)) return NULL;
-  if (from == accumulator) return table->fold[combine][from];
-  if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
-  return table->wide_sum[from];
+  if (from == accumulator) return ENTRY(fold[combine], from);
+  return adds_in(combine, from, accumulator) ? ENTRY(wide_sum, from) : NULL;
 }
 
 joist_masked_fold *joist_masked_fold_find(joist_op combine, joist_dtype from,
                                           joist_dtype accumulator) {
-  const struct joist_kernel_table *const table = instruction_sets[selected].table;
-  if (!joist_dtype_is_word(from) || combine != JOIST_OP_ADD || table->sum_in[from] != accumulator)
-    return NULL;
-  return table->masked_sum[from];
+  return adds_in(combine, from, accumulator) ? ENTRY(masked_sum, from) : NULL;
 }
 
 joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
-  const struct joist_kernel_table *const table = instruction_sets[selected].table;
-  if (!joist_dtype_is_word(from)) return NULL;
-  if (from == accumulator) return table->rows[combine][from];
-  if (combine != JOIST_OP_ADD || table->sum_in[from] != accumulator) return NULL;
-  return table->wide_rows[from];
+  if (from == accumulator) return ENTRY(rows[combine], from);
+  return adds_in(combine, from, accumulator) ? ENTRY(wide_rows, from) : NULL;
 }
 
 joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype) {
-  if (!joist_dtype_is_word(dtype)) return NULL;
-  return instruction_sets[selected].table->scan[combine][dtype];
+  return ENTRY(scan[combine], dtype);
 }
 
 const struct joist_random_kernels *joist_random_kernels(void) {

@@ -17,6 +17,16 @@ joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
  * of equal ones. NULL where that gains nothing. */
 joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute);
 
+/* What looks for results that do not fit the dtype; NULL where all fit, as of floats. */
+joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute);
+/* Whether it is fused with the kernel. */
+bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute);
+/* The greatest magnitude whose power with the exponent is known to fit. */
+uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent);
+joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute);
+/* NULL but for integers that are computed in their own dtype. */
+joist_magnitudes *joist_magnitudes_find(joist_dtype dtype);
+
 /* The fold of elements of dtype `from` in an accumulator of another dtype, or the same. NULL
  * when the operation does not combine them; only sums widen what they read. */
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator);

@@ -14,6 +14,9 @@ struct joist_kernel_table {
   joist_kernel *kernel[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_kernel *uniform[JOIST_OP_COUNT][JOIST_WORD_COUNT];   /* also of equal second operands */
   joist_kernel *by_number[JOIST_OP_COUNT][JOIST_WORD_COUNT]; /* of one second operand */
+  joist_may_wrap *may_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_wraps *wraps[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_magnitudes *magnitudes[JOIST_WORD_COUNT];
   joist_fold *fold[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_rows *rows[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_fold *wide_sum[JOIST_WORD_COUNT]; /* by the dtype read; sum_in is the accumulator's */

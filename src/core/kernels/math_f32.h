@@ -216,11 +216,26 @@ JOIST_INLINE float fast_log1p(float x) {
   const double value = log_wide(u) + (x - (u - 1.0)) / u;
   return x == 0 ? x : (float)log_edges(u, value);
 }
-JOIST_INLINE float fast_logistic(float x) { return (float)(1.0 / (1.0 + exp_wide(-(double)x))); }
+/* tanh(r / 2) = up / down for |r| <= ln 2 / 2, to 2^-30 */
+JOIST_INLINE double tanh_half(double r, double *down) {
+  const double z = r * r;
+  *down = 2.0 + 0x1.9984b3734d12ep-3 * z;
+  return r + (r * z) * 0x1.10bdba5829c28p-6;
+}
+/* With -x = k ln 2 + r: e^r = (down + up) / (down - up). */
+JOIST_INLINE float fast_logistic(float x) {
+  double scale, down;
+  const double r = reduce_exp_wide(limited(-(double)x), &scale), up = tanh_half(r, &down);
+  const double one = down - up;
+  return (float)(one / (one + scale * (down + up)));
+}
+/* With 2 x = k ln 2 + r: tanh(x) is the quotient of 2^k (down + up) minus and plus (down - up). */
 JOIST_INLINE float fast_tanh(float x) {
-  const double e = expm1_wide(2.0 * x);
-  const double limit = x > 20 ? 1.0 : e / (e + 2.0);
-  return x == 0 ? x : (float)limit;
+  double scale, down;
+  const double low = x < -20 ? -20 : (double)x;
+  const double r = reduce_exp_wide(2.0 * (low > 20 ? 20 : low), &scale), up = tanh_half(r, &down);
+  const double plus = scale + 1.0, minus = scale - 1.0;
+  return x == 0 ? x : (float)((minus * down + plus * up) / (plus * down + minus * up));
 }
 JOIST_INLINE float fast_sinh(float x) {
   const double e = expm1_wide(fabs((double)x));

@@ -24,20 +24,15 @@ JOIST_INLINE double reduce_exp_f64(double x, double *k, double *low) {
   return r;
 }
 
-/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2 */
+/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2. Pairs of terms are added to a sum in r^2, which takes
+ * half the time of one sum where the next operation waits for the result. */
 JOIST_INLINE double exp_tail_f64(double r) {
-  double p = 0x1.1f730349868cep-29;
-  p = p * r + 0x1.af4de97ca4194p-26;
-  p = p * r + 0x1.27e4db646b17ep-22;
-  p = p * r + 0x1.71de0231960ebp-19;
-  p = p * r + 0x1.a01a01a6d889cp-16;
-  p = p * r + 0x1.a01a01abe7fe1p-13;
-  p = p * r + 0x1.6c16c16c162d4p-10;
-  p = p * r + 0x1.11111111100dcp-7;
-  p = p * r + 0x1.5555555555556p-5;
-  p = p * r + 0x1.5555555555557p-3;
-  p = p * r + 0x1.0000000000000p-1;
-  return p;
+  const double z = r * r;
+  double p = (0x1.27e4db646b17ep-22 + 0x1.af4de97ca4194p-26 * r) + 0x1.1f730349868cep-29 * z;
+  p = p * z + (0x1.a01a01a6d889cp-16 + 0x1.71de0231960ebp-19 * r);
+  p = p * z + (0x1.6c16c16c162d4p-10 + 0x1.a01a01abe7fe1p-13 * r);
+  p = p * z + (0x1.5555555555556p-5 + 0x1.11111111100dcp-7 * r);
+  return p * z + (0x1.0000000000000p-1 + 0x1.5555555555557p-3 * r);
 }
 
 /* 2^k for whole k of a normal result */
@@ -49,16 +44,29 @@ JOIST_INLINE double scaled_f64(double value, double k) {
   return value * power_of_two(half) * power_of_two(k - half);
 }
 
+JOIST_INLINE double limited_exp_f64(double x) {
+  const double floored = x < -750 ? -750 : x;
+  return floored > 710 ? 710 : floored;
+}
+
+/* 2^k e^(r + low) */
+JOIST_INLINE double exp_reduced_f64(double r, double low, double k) {
+  const double tail = r * r * exp_tail_f64(r), sum = 1.0 + r, lost = (1.0 - sum) + r;
+  return scaled_f64(sum + (lost + (tail + low * (sum + tail))), k);
+}
+
+JOIST_INLINE double f64_exp(double x) {
+  double k, low;
+  const double r = reduce_exp_f64(limited_exp_f64(x), &k, &low);
+  return exp_reduced_f64(r, low, k);
+}
+
 /* e^(x + low); beyond the limits `low` may be anything. */
 JOIST_INLINE double exp_sum_f64(double x, double low) {
   double k, rest;
-  const double floored = x < -750 ? -750 : x, within = floored > 710 ? 710 : floored;
-  const double r = reduce_exp_f64(within, &k, &rest), more = x == within ? rest + low : rest;
-  const double tail = r * r * exp_tail_f64(r), sum = 1.0 + r, lost = (1.0 - sum) + r;
-  return scaled_f64(sum + (lost + (tail + more * (sum + tail))), k);
+  const double within = limited_exp_f64(x), r = reduce_exp_f64(within, &k, &rest);
+  return exp_reduced_f64(r, x == within ? rest + low : rest, k);
 }
-
-JOIST_INLINE double f64_exp(double x) { return exp_sum_f64(x, 0); }
 
 /* For |x| <= 709 */
 JOIST_INLINE double expm1_within_f64(double x) {
@@ -78,11 +86,23 @@ JOIST_INLINE double f64_expm1(double x) {
   return fabs(x) < 0x1p-54 ? x : inside;
 }
 
+/* tanh(r / 2) = (r + tail) / (2 + w) for |r| <= ln 2 / 2; the tail contains what r has lost. */
+JOIST_INLINE double tanh_half_f64(double r, double low, double *w) {
+  const double z = r * r;
+  *w = z * (0x1.c7195eb6086eap-3 + 0x1.03fc946530b54p-9 * z);
+  return (r * z) * (0x1.c7102582cc7f1p-6 + 0x1.15323cd092a9dp-14 * z) + low;
+}
+
+/* With 2 |x| = k ln 2 + r, it is (minus (2 + w) + plus (r + tail)) / (plus (2 + w) + minus (r +
+ * tail)), where plus and minus are 2^k + 1 and 2^k - 1. Large terms are added last. */
 JOIST_INLINE double f64_tanh(double x) {
-  const double t = fabs(x);
-  const double e = expm1_within_f64(2 * (t > 22 ? 22 : t));
-  const double value = copysign(e / (e + 2), x);
-  return t < 0x1p-28 ? x : value;
+  double k, low, w;
+  const double t = fabs(x), r = reduce_exp_f64(2 * (t > 22 ? 22 : t), &k, &low);
+  const double tail = tanh_half_f64(r, low, &w);
+  const double power = power_of_two(k), plus = power + 1, minus = power - 1;
+  const double up = 2 * minus + (plus * r + (minus * w + plus * tail));
+  const double down = 2 * plus + (minus * r + (plus * w + minus * tail));
+  return copysign(up / down, x);
 }
 
 /* For t = k ln 2 + r >= 0, cosh(t) = C cosh(r) + S sinh(r) and sinh(t) = S cosh(r) + C sinh(r),
@@ -122,9 +142,15 @@ JOIST_INLINE double f64_cosh(double x) {
   return 2 * (h.sum + (h.sum * h.even + h.difference * h.odd));
 }
 
+/* With -|x| = k ln 2 + r and e^r = two / one, it is one / (one + 2^k two) for positive x, else
+ * 2^k two / (one + 2^k two). */
 JOIST_INLINE double f64_logistic(double x) {
-  const double e = f64_exp(-fabs(x));
-  return (x < 0 ? e : 1.0) / (1.0 + e);
+  double k, low, w;
+  const double t = fabs(x), r = reduce_exp_f64(-(t > 750 ? 750 : t), &k, &low);
+  const double odd = r + tanh_half_f64(r, low, &w);
+  const double one = 2 + (w - odd), two = 2 + (w + odd);
+  const double down = one + power_of_two(k < -100 ? -100 : k) * two; /* beyond, it does not count */
+  return scaled_f64((x < 0 ? two : one) / down, x < 0 ? k : 0);
 }
 
 /* ---- logarithms ---- */

@@ -216,6 +216,7 @@ static joist_status append_part(const struct building *b, const struct joist_ins
   if (status != JOIST_OK) return status;
   struct joist_instruction made =
       joist_instruction_of(i->op, &inference, operands, i->operand_count, &attributes, 0);
+  made.watch = i->watch;
   status = joist_program_add(b->program, &made, &inference, error);
   b->ids[number] = made.result;
   return status;

@@ -40,14 +40,28 @@ struct joist_step {
   uint32_t instruction;          /* for errors; FOLD: the reduction */
   const struct joist_view *view; /* GATHER; in[1] has its positions, if they are listed */
   uint32_t sink;                 /* FOLD: number of the sink within its group */
+  /* What a run reports to its tally: */
+  bool counts_wrapped; /* OPERATION, FOLD: results that do not fit */
+  bool counts_lost;    /* CONVERT, SPLAT: elements that are not the same afterwards */
+  bool saturates;      /* OPERATION: such results become the bounds of the dtype */
+  bool masked_result;  /* its last operand is the mask of the result, whose elements do not count */
+  bool signs_differ;   /* FOLD: of integers with a sign to ones without */
+  joist_dtype
+      bounds;  /* OPERATION: of the result, if it has fewer bits than it is computed in; FOLD */
   bool leaves; /* what it writes is not read again by its group, and costs little */
   /* Set by a device's bind pass; all 0 in a new plan. */
-  joist_bound *bound[4];
+  joist_bound *bound[4], *looks[2];
+  bool fused;                 /* looks[0] writes the results */
   bool passed_over;           /* a fold does its work */
   bool by_number;             /* it reads one element of its second operand */
   bool drops_nan;             /* FOLD with `masked`: NaN is masked, too */
   struct joist_ref masked[3]; /* FOLD with bound[3]: mask, value for what is masked, elements */
 };
+
+/* Of the operation itself. */
+static inline uint32_t joist_step_operands(const struct joist_step *step) {
+  return step->operand_count - step->masked_result;
+}
 
 /* Reductions are sinks of elementwise groups. */
 typedef enum { JOIST_GROUP_ELEMENTWISE, JOIST_GROUP_ARRAY } joist_group_kind;

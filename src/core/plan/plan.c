@@ -8,13 +8,15 @@
 #include "core/plan/storage.h"
 #include "core/plan/view.h"
 #include "core/program/regions.h"
+#include "core/program/watch.h"
 #include "core/types/error.h"
+#include "core/types/loss.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_GROUP UINT32_MAX /* no enumerator: ISO C has them fit int */
-enum { STEPS_PER_INSTRUCTION = 12 };
+enum { STEPS_PER_INSTRUCTION = 15, VIEWS_PER_INSTRUCTION = JOIST_REFS_MAX + 1 };
 
 /* One of the forms of a value in the group being planned. */
 struct form {
@@ -39,6 +41,7 @@ struct planner {
   uint32_t form_count;
   bool *viewed; /* per value: a move that groups read through; of its run, checks alone are left */
   struct joist_group *group;
+  bool apart; /* nothing is fused */
 };
 
 /* Whether the instruction produces its result tile by tile in its own index space. */
@@ -88,9 +91,33 @@ static struct joist_ref array_ref(const struct planner *planner, joist_value_id 
   return (struct joist_ref){true, value, (uint32_t)joist_dtype_size(dtype), dtype};
 }
 
-static struct joist_ref converted(struct planner *planner, struct joist_ref in, joist_dtype to) {
+/* What the steps of an instruction report. */
+struct watch {
+  uint32_t instruction;
+  uint8_t kinds; /* joist_watch */
+  bool masked;
+  struct joist_ref mask;
+};
+static const struct watch unwatched = {.kinds = 0};
+
+static void set_watch(struct joist_step *step, const struct watch *watch) {
+  step->instruction = watch->instruction;
+  if (!watch->masked || step->kind == JOIST_STEP_SPLAT || step->operand_count == JOIST_REFS_MAX)
+    return;
+  step->masked_result = true;
+  step->in[step->operand_count++] = watch->mask;
+}
+
+static bool may_lose(joist_dtype from, joist_dtype to) {
+  return from != to && joist_conversion_loss(from, to).losses != JOIST_LOSS_NONE;
+}
+
+static struct joist_ref converted(struct planner *planner, struct joist_ref in, joist_dtype to,
+                                  const struct watch *watch) {
   const struct joist_ref out = new_slot(planner, to);
-  add_step(planner, JOIST_STEP_CONVERT, in, out);
+  struct joist_step *const step = add_step(planner, JOIST_STEP_CONVERT, in, out);
+  step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && may_lose(in.dtype, to);
+  if (step->counts_lost) set_watch(step, watch);
   return out;
 }
 
@@ -149,7 +176,7 @@ static bool can_be_taken(const struct joist_program *program, const struct joist
          ((size == 4 || size == 8) && joist_dtype_kind(v->type.dtype) != JOIST_KIND_COMPLEX);
 }
 
-/* Operands of one element are not read through: in compiled code, they are no arrays. */
+/* Operands of one element are not read through: in compiled code, they are not arrays. */
 static bool can_be_viewed(const struct joist_program *program, const struct joist_instruction *i) {
   const size_t count = joist_value_count(&program->values[i->result]);
   struct joist_view view;
@@ -178,7 +205,7 @@ static uint32_t weight_of(const struct joist_program *program, const struct jois
 static void find_viewed(struct planner *planner, const bool *needed, uint32_t *readers) {
   const struct joist_program *const program = planner->program;
   memset(planner->viewed, 0, program->value_count * sizeof *planner->viewed);
-  if (program->instruction_count < 2) return;
+  if (program->instruction_count < 2 || planner->apart) return;
   memset(readers, 0, program->value_count * sizeof *readers);
   for (uint32_t k = 0; k < program->output_count; k++)
     readers[program->outputs[k]] = READERS_MOST + 1;
@@ -187,8 +214,8 @@ static void find_viewed(struct planner *planner, const bool *needed, uint32_t *r
     if (!any_needed(i, needed)) continue;
     if (readers[i->result] <= READERS_MOST && can_be_viewed(program, i))
       planner->viewed[i->result] = true;
-    for (uint32_t a = 0; a < i->operand_count; a++)
-      readers[i->operand[a]] += weight_of(program, i, i->operand[a]);
+    for (uint32_t a = 0; a < joist_reads(i); a++)
+      readers[joist_read_at(i, a)] += weight_of(program, i, joist_read_at(i, a));
   }
 }
 
@@ -196,7 +223,8 @@ static void find_viewed(struct planner *planner, const bool *needed, uint32_t *r
 
 /* The value as an operand of dtype `wanted`, computed in `compute`. */
 static struct joist_ref operand_ref(struct planner *planner, joist_value_id value,
-                                    joist_dtype wanted, joist_dtype compute) {
+                                    joist_dtype wanted, joist_dtype compute,
+                                    const struct watch *watch) {
   const struct joist_value *const v = &planner->program->values[value];
   const joist_dtype own = v->type.dtype;
   const struct form *form = find_form(planner, value, wanted, compute);
@@ -207,7 +235,12 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
   struct joist_ref ref;
   if (count == 1 && planner->group->count != 1 && !viewed) {
     ref = new_slot(planner, compute);
-    add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref)->through = wanted;
+    struct joist_step *const step =
+        add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
+    step->through = wanted;
+    step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && !joist_is_guessed_float(v->type) &&
+                        may_lose(own, wanted);
+    if (step->counts_lost) set_watch(step, watch);
   } else {
     form = find_form(planner, value, own, own);
     if (form != NULL) {
@@ -227,8 +260,9 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
       }
       add_form(planner, value, own, own, ref);
     }
-    if (own != wanted) ref = converted(planner, ref, wanted);
-    if (wanted != compute) ref = converted(planner, ref, compute);
+    const bool guess = joist_is_guessed_float(v->type);
+    if (own != wanted) ref = converted(planner, ref, wanted, guess ? &unwatched : watch);
+    if (wanted != compute) ref = converted(planner, ref, compute, &unwatched);
   }
   if (find_form(planner, value, wanted, compute) == NULL)
     add_form(planner, value, wanted, compute, ref);
@@ -252,14 +286,15 @@ static void plan_bitcast(struct planner *planner, struct joist_ref in, struct jo
   const joist_dtype from = in.dtype, to = out.dtype;
   const bool is_float = joist_dtype_kind(to) == JOIST_KIND_FLOAT;
   if (joist_dtype_kind(from) == JOIST_KIND_INT && has_unused_bits(from))
-    in = converted(planner, in, joist_dtype_with(JOIST_KIND_UINT, joist_dtype_bits(from)));
+    in = converted(planner, in, joist_dtype_with(JOIST_KIND_UINT, joist_dtype_bits(from)),
+                   &unwatched);
   if (!has_unused_bits(to)) {
     add_step(planner, JOIST_STEP_COPY, in, out);
     return;
   }
   struct joist_ref bits = new_slot(planner, is_float ? to : JOIST_UI8);
   add_step(planner, JOIST_STEP_COPY, in, bits);
-  if (is_float) bits = converted(planner, bits, joist_dtype_compute(to));
+  if (is_float) bits = converted(planner, bits, joist_dtype_compute(to), &unwatched);
   add_step(planner, JOIST_STEP_CONVERT, bits, out);
 }
 
@@ -272,6 +307,31 @@ static joist_dtype bits_read(const struct joist_instruction *i, joist_dtype dtyp
              : dtype;
 }
 
+static struct watch watch_of(struct planner *planner, uint32_t index) {
+  const struct joist_instruction *const i = &planner->program->instructions[index];
+  struct watch watch = {.instruction = index, .kinds = i->watch, .masked = i->missing > 0};
+  if (watch.masked)
+    watch.mask = operand_ref(planner, i->missing - 1, JOIST_BOOL, JOIST_BOOL, &unwatched);
+  return watch;
+}
+
+/* Has the step of an integer operation report results that do not fit, if there can be any. */
+static void watch_results(struct joist_step *step, const struct joist_instruction *i,
+                          joist_dtype own, const struct watch *watch) {
+  const joist_kind kind = joist_dtype_kind(i->signature.compute);
+  const joist_overflow_rule rule = joist_op_overflow_rule(i->op);
+  const bool narrow = has_unused_bits(own) && joist_dtype_kind(own) == kind;
+  if ((kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT) ||
+      (rule != JOIST_OVERFLOW_EACH && rule != JOIST_OVERFLOW_NARROW) ||
+      !(watch->kinds & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE)) ||
+      !(narrow || joist_op_wraps(i->op, kind)))
+    return;
+  set_watch(step, watch);
+  step->counts_wrapped = true;
+  step->saturates = (watch->kinds & JOIST_WATCH_SATURATE) != 0;
+  step->bounds = narrow ? own : JOIST_DTYPE_NONE;
+}
+
 /* Steps of one elementwise instruction. */
 static void plan_elementwise(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
@@ -279,10 +339,12 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
   const bool narrow = is_narrow_function(i, own);
   const bool as_it_is = narrow || i->op == JOIST_OP_CONVERT || i->op == JOIST_OP_BITCAST ||
                         i->op == JOIST_OP_BROADCAST;
+  const struct watch watch = watch_of(planner, index);
   struct joist_ref in[JOIST_REFS_MAX] = {{0}};
   for (uint32_t k = 0; k < i->operand_count; k++) {
     const joist_dtype read = bits_read(i, i->signature.operand[k]);
-    in[k] = operand_ref(planner, i->operand[k], read, as_it_is ? read : joist_dtype_compute(read));
+    in[k] = operand_ref(planner, i->operand[k], read, as_it_is ? read : joist_dtype_compute(read),
+                        &watch);
   }
   const struct joist_ref out = planner->plan->materialized[i->result]
                                    ? array_ref(planner, i->result)
@@ -300,6 +362,7 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
     step->operand_count = i->operand_count;
     memcpy(step->in, in, sizeof in);
     step->instruction = index;
+    watch_results(step, i, own, &watch);
     if (made != own) add_step(planner, JOIST_STEP_CONVERT, target, out);
   }
   add_form(planner, i->result, own, own, out);
@@ -313,11 +376,17 @@ static void plan_sink(struct planner *planner, uint32_t index) {
   const bool widens = joist_op_combine(i->op) == JOIST_OP_ADD && joist_dtype_compute(own) == own &&
                       joist_op_part_dtype(i->op, own) == accumulator;
   const joist_dtype read = widens ? own : accumulator;
-  const struct joist_ref in = operand_ref(planner, i->operand[0], read, read);
+  const struct watch watch = {.instruction = index, .kinds = i->watch};
+  const struct joist_ref in = operand_ref(planner, i->operand[0], read, read, &watch);
   struct joist_step *const step = add_step(planner, JOIST_STEP_FOLD, in, in);
   step->out.dtype = accumulator;
   step->out.size = (uint32_t)joist_dtype_size(accumulator);
   step->instruction = index;
+  const joist_dtype made = i->signature.result[0].dtype;
+  step->bounds = made;
+  step->counts_wrapped = joist_op_overflow_rule(i->op) == JOIST_OVERFLOW_TOTAL &&
+                         (i->watch & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE)) != 0;
+  step->signs_differ = joist_dtype_kind(own) != joist_dtype_kind(made);
   step->sink = planner->group->sink_count++;
 }
 
@@ -412,11 +481,13 @@ static uint32_t level_of(const struct planner *planner, const struct joist_instr
   const struct joist_program *const program = planner->program;
   uint32_t level = i->operand_count > 0 ? 1 : 0;
   *fused = false;
-  for (uint32_t a = 0; a < i->operand_count; a++) {
-    const uint32_t from = planner->group_of[i->operand[a]];
+  for (uint32_t a = 0; a < joist_reads(i); a++) {
+    const joist_value_id read = joist_read_at(i, a);
+    const uint32_t from = planner->group_of[read];
     if (from == NO_GROUP) continue;
-    const struct joist_value *const v = &program->values[i->operand[a]];
-    const bool joins = !joist_op_is_array(i->op) && !planner->viewed[i->operand[a]] &&
+    const struct joist_value *const v = &program->values[read];
+    const bool joins = !planner->apart && !joist_op_is_array(i->op) && !planner->viewed[read] &&
+                       !(i->watch != 0 && i->op == JOIST_OP_REDUCE_PROD) &&
                        is_elementwise(&program->instructions[v->instruction]) &&
                        joist_shape_equal(&v->shape, shape);
     const uint32_t at = planner->plan->groups[from].level + (joins ? 0 : 1);
@@ -479,7 +550,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
     const uint32_t earliest = level_of(planner, i, shape, &fused);
     uint32_t level = in_sequence(&sequence, i, earliest), group = NO_GROUP;
     fused &= level == earliest;
-    if (!joist_op_is_array(i->op)) group = find_group(planner, i, shape, level);
+    if (!joist_op_is_array(i->op) && !planner->apart) group = find_group(planner, i, shape, level);
     /* A sink that does not fit in the group that computes its operand runs after it. */
     if (sink && fused && group == NO_GROUP) group = find_group(planner, i, shape, ++level);
     if (group == NO_GROUP) group = add_group(planner, k, shape, level);
@@ -487,10 +558,10 @@ static void make_groups(struct planner *planner, const bool *needed) {
     join_group(planner, group, k);
     for (uint32_t r = 0; r < i->result_count; r++) planner->group_of[i->result + r] = group;
     /* An operand that could have been fused, had not another one been later. */
-    for (uint32_t a = 0; a < i->operand_count; a++) {
-      const uint32_t from = planner->group_of[i->operand[a]];
+    for (uint32_t a = 0; a < joist_reads(i); a++) {
+      const uint32_t from = planner->group_of[joist_read_at(i, a)];
       if (from != NO_GROUP && from != group)
-        plan->materialized[base_of(planner, i->operand[a])] = true;
+        plan->materialized[base_of(planner, joist_read_at(i, a))] = true;
     }
     for (uint32_t r = 0; r < i->result_count && !is_elementwise(i); r++)
       plan->materialized[i->result + r] |= !planner->viewed[i->result + r];
@@ -521,7 +592,7 @@ static void plan_groups(struct planner *planner) {
 }
 
 /* Plans of the bodies of operations that have them. */
-static joist_status plan_bodies(struct joist_plan *plan, struct joist_error *error) {
+static joist_status plan_bodies(struct joist_plan *plan, bool apart, struct joist_error *error) {
   const struct joist_instruction *const instructions = plan->program->instructions;
   uint32_t count = 0;
   for (uint32_t g = 0; g < plan->group_count; g++) {
@@ -535,7 +606,8 @@ static joist_status plan_bodies(struct joist_plan *plan, struct joist_error *err
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
     const struct joist_instruction *const i = &instructions[plan->groups[g].instruction];
     for (uint32_t r = 0; r < i->region_count && status == JOIST_OK; r++) {
-      status = joist_plan_make(i->regions[r], &plan->bodies[plan->body_count], error);
+      status = apart ? joist_plan_make_apart(i->regions[r], &plan->bodies[plan->body_count], error)
+                     : joist_plan_make(i->regions[r], &plan->bodies[plan->body_count], error);
       plan->body_count += status == JOIST_OK;
     }
   }
@@ -594,21 +666,21 @@ static void mark_needed(const struct joist_program *program, bool *needed) {
   for (uint32_t k = program->instruction_count; k-- > 0;) {
     const struct joist_instruction *const i = &program->instructions[k];
     if (!any_needed(i, needed)) continue;
-    for (uint32_t a = 0; a < i->operand_count; a++) needed[i->operand[a]] = true;
+    for (uint32_t a = 0; a < joist_reads(i); a++) needed[joist_read_at(i, a)] = true;
   }
 }
 
-joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,
-                             struct joist_error *error) {
+static joist_status make_plan(const struct joist_program *program, bool apart,
+                              struct joist_plan **made, struct joist_error *error) {
   const size_t n = program->instruction_count, values = program->value_count;
   const size_t steps = n * STEPS_PER_INSTRUCTION;
   /* One block: the plan and all its arrays, the largest alignment first. */
   const size_t value_bytes = sizeof(size_t) + 2 * sizeof(uint32_t) + 2 * sizeof(bool);
   char *const block =
       malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
-             n * JOIST_REFS_MAX * sizeof(struct joist_view) +
+             n * VIEWS_PER_INSTRUCTION * sizeof(struct joist_view) +
              steps * (sizeof(struct joist_step) + sizeof(uint32_t)) + values * value_bytes);
-  struct planner planner = {.program = program};
+  struct planner planner = {.program = program, .apart = apart};
   bool *needed;
   void *const scratch = make_scratch(&planner, steps, &needed);
   if (block == NULL || scratch == NULL) {
@@ -620,7 +692,7 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   struct joist_plan *const plan = planner.plan = carve(&rest, 1, sizeof *plan);
   memset(plan, 0, sizeof *plan);
   plan->program = program;
-  plan->views = carve(&rest, n * JOIST_REFS_MAX, sizeof *plan->views);
+  plan->views = carve(&rest, n * VIEWS_PER_INSTRUCTION, sizeof *plan->views);
   plan->steps = carve(&rest, steps, sizeof *plan->steps);
   plan->groups = carve(&rest, n, sizeof *plan->groups);
   plan->offset = carve(&rest, values, sizeof *plan->offset);
@@ -640,13 +712,23 @@ joist_status joist_plan_make(const struct joist_program *program, struct joist_p
   if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);
   free(scratch);
   joist_status status = joist_storage_plan(plan, error);
-  if (status == JOIST_OK) status = plan_bodies(plan, error);
+  if (status == JOIST_OK) status = plan_bodies(plan, apart, error);
   if (status != JOIST_OK) {
     joist_plan_free(plan);
     return status;
   }
   *made = plan;
   return JOIST_OK;
+}
+
+joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,
+                             struct joist_error *error) {
+  return make_plan(program, false, made, error);
+}
+
+joist_status joist_plan_make_apart(const struct joist_program *program, struct joist_plan **made,
+                                   struct joist_error *error) {
+  return make_plan(program, true, made, error);
 }
 
 void joist_plan_free(struct joist_plan *plan) {

@@ -14,6 +14,10 @@ struct joist_plan;
 /* The plan refers to `program`, which must outlive it. Free with joist_plan_free. */
 joist_status joist_plan_make(const struct joist_program *program, struct joist_plan **made,
                              struct joist_error *error) JOIST_MUST_CHECK;
+/* A plan that fuses nothing: every value is in an array when the instructions that read it run. It
+ * counts results that a fused plan only suspects not to fit. */
+joist_status joist_plan_make_apart(const struct joist_program *program, struct joist_plan **made,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
 void joist_plan_free(struct joist_plan *plan);
 
 /* Counts for tests and explanations: loops over memory, and bytes of temporaries that

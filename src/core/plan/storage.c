@@ -61,7 +61,7 @@ static void find_lifetimes(struct storage *storage) {
     const struct joist_group *const group = &plan->groups[g];
     if (group->kind == JOIST_GROUP_ARRAY) {
       const struct joist_instruction *const i = &program->instructions[group->instruction];
-      for (uint32_t k = 0; k < i->operand_count; k++) read_in(storage, i->operand[k], g);
+      for (uint32_t k = 0; k < joist_reads(i); k++) read_in(storage, joist_read_at(i, k), g);
       for (uint32_t k = 0; k < i->result_count; k++) write_in(storage, i->result + k, g);
     }
     for (uint32_t s = 0; s < group->step_count; s++) {
@@ -94,6 +94,8 @@ static bool can_overwrite(const struct storage *storage, const struct joist_grou
     for (uint32_t k = 0; k < step->operand_count; k++) {
       if (!step->in[k].array || plan->root[step->in[k].index] != operand) continue;
       if (step->kind == JOIST_STEP_GATHER || step->kind == JOIST_STEP_SPLAT) return false;
+      /* A sum that may not fit is found once more, exactly. */
+      if (step->kind == JOIST_STEP_FOLD && step->counts_wrapped) return false;
       last_read = s;
     }
     if (step->kind == JOIST_STEP_OPERATION)

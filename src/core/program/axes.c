@@ -28,6 +28,7 @@ static const rule array_rules[JOIST_OP_COUNT] = {
     [JOIST_OP_SCATTER_ADD] = FIRST,
     [JOIST_OP_UPDATE] = FIRST,
     [JOIST_OP_ALIAS] = FIRST,
+    [JOIST_OP_REQUIRE] = FIRST,
     [JOIST_OP_PAD] = FIRST,
     [JOIST_OP_CUMSUM] = FIRST,
     [JOIST_OP_CUMPROD] = FIRST,

@@ -15,6 +15,8 @@ struct joist_call {
   const void *const *in;
   void *const *out; /* per result */
   const struct joist_run *run;
+  bool *fits; /* becomes true if the results of a watched operation are found to fit; NULL: of
+                 others */
 };
 
 static inline const struct joist_attributes *joist_call_attributes(const struct joist_call *call) {

@@ -29,43 +29,106 @@ static void read_all_in(struct decision *d, joist_dtype dtype) {
   for (size_t k = 0; k < JOIST_ELEMENT_OPERANDS; k++) d->operand[k] = dtype;
 }
 
+joist_pair joist_op_pair(joist_op op) {
+  switch (op) {
+    case JOIST_OP_ADD:
+    case JOIST_OP_SUB:
+    case JOIST_OP_MUL:
+      return JOIST_PAIR_ADD;
+    case JOIST_OP_DIV:
+      return JOIST_PAIR_DIVIDE;
+    case JOIST_OP_POW:
+      return JOIST_PAIR_POWER;
+    case JOIST_OP_FLOORDIV:
+      return JOIST_PAIR_INTEGER_DIVIDE;
+    case JOIST_OP_MOD:
+      return JOIST_PAIR_MODULO;
+    case JOIST_OP_MAX:
+    case JOIST_OP_MIN:
+      return JOIST_PAIR_MAXIMUM;
+    case JOIST_OP_BITWISE_AND:
+    case JOIST_OP_BITWISE_OR:
+    case JOIST_OP_BITWISE_XOR:
+      return JOIST_PAIR_BITWISE;
+    case JOIST_OP_CONCATENATE:
+    case JOIST_OP_IFELSE:
+      return JOIST_PAIR_COMBINE;
+    default:
+      break;
+  }
+  return joist_op_class(op) == JOIST_CLASS_ASSIGN ? JOIST_PAIR_ASSIGN : JOIST_PAIR_COMMON;
+}
+
+/* The common type of two operands. An error says so if a whole R number of the other type, double
+ * or integer, would have one. */
+static joist_status common_type(const struct joist_rules *rules, joist_pair kind,
+                                const struct joist_operand *pair, struct joist_type *type,
+                                struct joist_error *error) {
+  const joist_status status = joist_common_type(rules, kind, pair, 2, type, error);
+  if (status == JOIST_OK || error == NULL || error->code != JOIST_E_NO_COMMON_DTYPE) return status;
+  const size_t k = pair[0].literal ? 0 : 1;
+  const joist_category category = joist_dtype_category(pair[k].type.dtype);
+  const joist_category other = joist_dtype_category(pair[1 - k].type.dtype);
+  const bool real = category == JOIST_CATEGORY_INTEGER || category == JOIST_CATEGORY_FLOAT;
+  struct joist_operand tried[] = {pair[0], pair[1]};
+  tried[k].type.dtype = (joist_dtype)rules->literal[other];
+  tried[k].has_range = false;
+  if (!pair[k].literal || !real || category == other ||
+      (other != JOIST_CATEGORY_INTEGER && other != JOIST_CATEGORY_FLOAT) ||
+      joist_common_type(rules, kind, tried, 2, type, NULL) != JOIST_OK)
+    return status;
+  error->code = JOIST_E_NO_COMMON_NUMBER;
+  error->text[1] =
+      joist_quote(other == JOIST_CATEGORY_INTEGER ? "whole numbers as 1L" : "integers as 1");
+  return status;
+}
+
 /* The join of the operands from `first` on, in which they are computed; also the result. */
 static joist_status join_from(struct decision *d, size_t first, struct joist_error *error) {
+  const struct joist_operand *const joined = d->operands + first;
+  const size_t count = d->count - first;
+  const joist_pair kind = joist_op_pair(d->op);
   const joist_status status =
-      joist_common_type(d->rules, d->operands + first, d->count - first, &d->result, error);
+      count == 2 ? common_type(d->rules, kind, joined, &d->result, error)
+                 : joist_common_type(d->rules, kind, joined, count, &d->result, error);
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
 }
 
-joist_fact joist_op_fact(joist_op op, joist_dtype joined) {
+joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dtype joined) {
+  /* A table of the operation's own has its result. */
+  const joist_pair pair = joist_op_pair(op);
+  if (rules->has_pairs[pair]) return JOIST_FACT_COUNT;
   switch (joist_op_class(op)) {
     case JOIST_CLASS_INEXACT:
       if (joist_op_is_array(op)) return JOIST_FACT_LINALG;
-      return op == JOIST_OP_DIV ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
+      return pair == JOIST_PAIR_DIVIDE ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
     case JOIST_CLASS_ANGLE:
       return JOIST_FACT_ANGLE;
     case JOIST_CLASS_AVERAGE:
       return JOIST_FACT_MEAN;
     case JOIST_CLASS_ACCUMULATE:
-      return op == JOIST_OP_CUMSUM || op == JOIST_OP_CUMPROD ? JOIST_FACT_CUMSUM : JOIST_FACT_SUM;
+      if (op == JOIST_OP_CUMSUM || op == JOIST_OP_CUMPROD) return JOIST_FACT_CUMSUM;
+      return op == JOIST_OP_REDUCE_PROD ? JOIST_FACT_PROD : JOIST_FACT_SUM;
     default:
-      break;
+      return joist_pair_fact(pair, joined);
   }
-  const bool power = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
-  const bool asked = joined == JOIST_BOOL ||
-                     (op == JOIST_OP_POW && joist_dtype_bits(joined) < 8 && !is_inexact(joined));
-  return power && asked ? JOIST_FACT_POWER : JOIST_FACT_COUNT;
 }
 
 /* Makes of the joined type what the rules say. */
 static joist_status apply_fact(struct decision *d, struct joist_error *error) {
   const struct joist_type own = d->result;
-  const joist_fact fact = joist_op_fact(d->op, own.dtype);
+  const joist_fact fact = joist_op_fact(d->rules, d->op, own.dtype);
   if (fact == JOIST_FACT_COUNT || joist_fact_apply(d->rules, fact, &d->result, NULL))
     return JOIST_OK;
   if (own.dtype == JOIST_BOOL && fact == JOIST_FACT_POWER)
     return JOIST_FAIL(error, JOIST_E_NOT_DEFINED_BOOL, .op = joist_op_name(d->op), .type = {own});
+  const int node = joist_fact_node(d->rules, fact, own);
+  if (node >= JOIST_NODE_OWN && node != JOIST_NODE_NONE)
+    return JOIST_FAIL(
+        error, JOIST_E_UNAVAILABLE_FACT, .op = joist_op_name(d->op), .type = {own},
+        .text = {joist_quote(d->rules->id), joist_quote(joist_rules_node_name(d->rules, node))});
   return JOIST_FAIL(error, JOIST_E_NO_FACT, .op = joist_op_name(d->op), .type = {own},
                     .text = {joist_quote(d->rules->id)});
 }
@@ -84,10 +147,32 @@ static joist_status infer_asked(struct decision *d, struct joist_error *error) {
   return JOIST_OK;
 }
 
+/* A whole number as an exponent, under rules by which the power is of the base's type. */
+static bool is_whole_power(const struct decision *d) {
+  return d->op == JOIST_OP_POW && d->rules->powers_of_base && !d->operands[0].literal &&
+         d->operands[1].literal && d->operands[0].type.dtype != JOIST_BOOL &&
+         joist_dtype_category(d->operands[1].type.dtype) == JOIST_CATEGORY_INTEGER;
+}
+
 static joist_status infer_join(struct decision *d, struct joist_error *error) {
   if (d->requested.dtype != JOIST_DTYPE_NONE) return infer_asked(d, error);
+  if (is_whole_power(d)) {
+    struct joist_error refused;
+    const struct joist_type base = d->operands[0].type;
+    if (join_from(d, 0, &refused) == JOIST_OK) {
+      d->result = d->promoted = base;
+      read_all_in(d, base.dtype);
+      return JOIST_OK;
+    }
+  }
   joist_status status = join_from(d, 0, error);
-  if (status != JOIST_OK || joist_op_fact(d->op, d->result.dtype) == JOIST_FACT_COUNT)
+  if (status == JOIST_OK && d->op == JOIST_OP_MATMUL && d->result.ambiguous &&
+      d->rules->products_default) {
+    d->result.dtype = (joist_dtype)d->rules->literal[joist_dtype_category(d->result.dtype)];
+    d->promoted = d->result;
+    read_all_in(d, d->result.dtype);
+  }
+  if (status != JOIST_OK || joist_op_fact(d->rules, d->op, d->result.dtype) == JOIST_FACT_COUNT)
     return status;
   status = apply_fact(d, error);
   d->promoted = d->result;
@@ -126,9 +211,11 @@ static joist_status infer_predicate(struct decision *d, struct joist_error *erro
 }
 
 bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype) {
-  if (!operand->literal || !operand->has_range) return false;
+  if (!operand->literal || !(operand->has_range || operand->has_nan)) return false;
   if (is_inexact(dtype)) {
-    return (isfinite(operand->low) && operand->low < joist_dtype_min_float(dtype)) ||
+    return (operand->has_nan && !joist_dtype_has_nan(dtype)) ||
+           (operand->has_infinity && !joist_dtype_has_infinity(dtype)) ||
+           (isfinite(operand->low) && operand->low < joist_dtype_min_float(dtype)) ||
            (isfinite(operand->high) && operand->high > joist_dtype_max_float(dtype));
   }
   return operand->low < (double)joist_dtype_min_int(dtype) ||
@@ -213,10 +300,30 @@ static bool read_exactly(struct decision *d) {
   return true;
 }
 
+/* As join_from(). A narrow dtype and a literal without a common dtype are ordered where the dtype
+ * that the former is computed in and the literal have one; then `exact` is set. */
+static joist_status join_ordered(struct decision *d, bool *exact, struct joist_error *error) {
+  const joist_status status = join_from(d, 0, error);
+  *exact = false;
+  if (status == JOIST_OK || d->count != 2 || d->operands[0].literal == d->operands[1].literal)
+    return status;
+  struct joist_operand computed[] = {d->operands[0], d->operands[1]};
+  struct joist_type *const own = &computed[computed[0].literal ? 1 : 0].type;
+  const joist_dtype dtype = joist_dtype_compute(own->dtype);
+  *exact = own->dtype != dtype;
+  own->dtype = dtype;
+  if (!*exact ||
+      joist_common_type(d->rules, JOIST_PAIR_COMMON, computed, 2, &d->result, NULL) != JOIST_OK)
+    return status;
+  d->promoted.dtype = JOIST_DTYPE_NONE;
+  return JOIST_OK;
+}
+
 /* Joined, but so that every literal keeps its place in the order. */
 static joist_status infer_ordered(struct decision *d, joist_dtype result,
                                   struct joist_error *error) {
-  const joist_status status = join_from(d, 0, error);
+  bool exact;
+  const joist_status status = join_ordered(d, &exact, error);
   if (status != JOIST_OK) return status;
   const joist_dtype joined = d->result.dtype;
   d->result = (struct joist_type){result, false};
@@ -225,8 +332,8 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
     if (literal && is_inexact(joined)) d->promoted.dtype = JOIST_DTYPE_NONE;
     return JOIST_OK;
   }
-  for (size_t k = 0; k < d->count; k++)
-    if (joist_literal_beyond(&d->operands[k], joined)) read_all_in(d, wide_enough(joined));
+  for (size_t k = 0; k < d->count; k++) exact |= joist_literal_beyond(&d->operands[k], joined);
+  if (exact) read_all_in(d, wide_enough(joined));
   return JOIST_OK;
 }
 
@@ -307,7 +414,7 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
   const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
   struct joist_type common;
   joist_status status = infer_layout(d, error);
-  if (status == JOIST_OK) status = joist_common_type(d->rules, pair, 2, &common, error);
+  if (status == JOIST_OK) status = common_type(d->rules, JOIST_PAIR_ASSIGN, pair, &common, error);
   if (status != JOIST_OK) return status;
   d->operand[last] = own.dtype;
   d->promoted = own;
@@ -378,6 +485,8 @@ static joist_status infer_average(struct decision *d, struct joist_error *error)
 static joist_status infer_extreme(struct decision *d, struct joist_error *error) {
   (void)error;
   d->result = d->operands[0].type;
+  const bool reduces = d->op == JOIST_OP_REDUCE_MAX || d->op == JOIST_OP_REDUCE_MIN;
+  if (reduces && d->rules->extremes_known) d->result.ambiguous = false;
   read_all_in(d, joist_dtype_compute(d->result.dtype));
   return JOIST_OK;
 }

@@ -36,9 +36,12 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                          struct joist_signature *signature,
                          struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The table of the rules that joins the operands of an operation. */
+joist_pair joist_op_pair(joist_op op);
+
 /* The fact of the rules that says what becomes of the joined type; JOIST_FACT_COUNT where the
  * operation has none for it. */
-joist_fact joist_op_fact(joist_op op, joist_dtype joined);
+joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dtype joined);
 
 /* The dtype that parts of a result are kept in until they are combined: for sums and means the
  * accumulator's, otherwise the dtype of the computation. */

@@ -11,6 +11,8 @@
 struct builder {
   struct joist_program *program;
   const struct joist_missing *m;
+  joist_value_id
+      result_mask; /* of the operation's result, where it is known before the operation */
   joist_status status;
   struct joist_error *error;
 };
@@ -34,6 +36,8 @@ static joist_value_id append(struct builder *b, joist_op op,
   if (b->status != JOIST_OK) return 0;
   struct joist_instruction instruction = joist_instruction_of(op, inference, ids, n, attributes, 0);
   instruction.source = b->m->source;
+  if (inference == b->m->inference && inference->watch != 0 && b->result_mask != JOIST_NO_MASK)
+    instruction.missing = b->result_mask + 1;
   b->status = joist_program_add(b->program, &instruction, inference, b->error);
   return b->status == JOIST_OK ? instruction.result : 0;
 }
@@ -209,6 +213,7 @@ static joist_value_id any_missing(struct builder *b) {
 /* Operands of an operation that can fail at an element get 1 where the result is missing. */
 static joist_value_id add_checked(struct builder *b, joist_value_id mask) {
   const joist_value_id *const own = b->m->operands;
+  b->result_mask = mask;
   if (!joist_op_can_fail(b->m->op)) return main_operation(b, own);
   /* int1 has -1 and 0, and no negative powers. */
   const bool has_one = b->status != JOIST_OK || value_of(b, own[1])->type.dtype != JOIST_INT1;
@@ -395,13 +400,14 @@ static void add_assign(struct builder *b, joist_value_id *result, joist_value_id
     refuse(b);
     return;
   }
-  *result = main_operation(b, b->m->operands);
   ids[0] = mask_of(b, 0);
   ids[last] = mask_of(b, last);
   if (b->m->op == JOIST_OP_SCATTER_ADD)
     *mask = converted(b, scattered(b, ids), known_bool);
   else
     *mask = emit(b, b->m->op, ids, b->m->count, b->m->attributes);
+  b->result_mask = *mask;
+  *result = main_operation(b, b->m->operands);
 }
 
 static void add_along(struct builder *b, joist_value_id *result, joist_value_id *mask) {
@@ -419,6 +425,14 @@ static void add_along(struct builder *b, joist_value_id *result, joist_value_id 
     case JOIST_OP_PAD:
     case JOIST_OP_SCATTER_ADD:
       add_assign(b, result, mask);
+      return;
+    case JOIST_OP_REQUIRE:
+      if (has_mask(b, 1)) {
+        refuse(b);
+        return;
+      }
+      *result = main_operation(b, b->m->operands);
+      *mask = b->m->masks[0];
       return;
     case JOIST_OP_ALIAS:
       *result = main_operation(b, b->m->operands);
@@ -464,8 +478,8 @@ static joist_value_id mean_of_rest(struct builder *b, joist_value_id mask) {
 static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const joist_value_id missing = b->m->masks[0];
   if (!b->m->remove) {
+    b->result_mask = *mask = emit_alike(b, JOIST_OP_REDUCE_ANY, missing, folded_dims);
     *result = main_operation(b, b->m->operands);
-    *mask = emit_alike(b, JOIST_OP_REDUCE_ANY, missing, folded_dims);
     return;
   }
   if (b->m->op == JOIST_OP_REDUCE_MEAN) {
@@ -483,12 +497,13 @@ static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *
 static void add_scan(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   if (b->m->remove) { /* missing elements stay so, and change nothing behind them */
     const joist_value_id rest = neutralized(b, b->m->operands[0], b->m->masks[0]);
+    b->result_mask = *mask = reshaped(b, JOIST_OP_RESHAPE, b->m->masks[0], result_shape(b));
     *result = converted(b, main_operation(b, &rest), b->m->inference->signature.result[0]);
-    *mask = reshaped(b, JOIST_OP_RESHAPE, b->m->masks[0], result_shape(b));
     return;
   }
+  b->result_mask = *mask =
+      emit_alike(b, JOIST_OP_CUMMAX, b->m->masks[0], 1u << JOIST_ATTRIBUTE_DIM);
   *result = main_operation(b, b->m->operands);
-  *mask = emit_alike(b, JOIST_OP_CUMMAX, b->m->masks[0], 1u << JOIST_ATTRIBUTE_DIM);
 }
 
 /* ---- order ---- */
@@ -676,9 +691,9 @@ static joist_value_id lines_missing(struct builder *b, size_t k) {
 }
 
 static void add_product(struct builder *b, joist_value_id *result, joist_value_id *mask) {
-  *result = main_operation(b, b->m->operands);
   const joist_value_id rows = lines_missing(b, 0);
-  *mask = broadcast(b, either(b, rows, lines_missing(b, 1)), result_shape(b));
+  b->result_mask = *mask = broadcast(b, either(b, rows, lines_missing(b, 1)), result_shape(b));
+  *result = main_operation(b, b->m->operands);
 }
 
 /* ---- any of them ---- */
@@ -695,7 +710,7 @@ joist_status joist_missing_add(struct joist_program *program, const struct joist
                                joist_value_id *results, joist_value_id *masks,
                                struct joist_error *error) {
   struct joist_missing all = *missing;
-  struct builder builder = {program, &all, JOIST_OK, error}, *const b = &builder;
+  struct builder builder = {program, &all, JOIST_NO_MASK, JOIST_OK, error}, *const b = &builder;
   joist_value_id removed = JOIST_NO_MASK;
   for (uint8_t r = 0; r < joist_operation(missing->op)->results; r++) masks[r] = JOIST_NO_MASK;
   if (all.remove) {

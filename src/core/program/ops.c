@@ -175,6 +175,28 @@ const char *joist_missing_rule_name(joist_missing_rule rule) {
   return names[rule];
 }
 
+joist_overflow_rule joist_op_overflow_rule(joist_op op) {
+  static const joist_overflow_rule stated[JOIST_OP_COUNT] = {
+#define OVERFLOW(ID, RULE) [JOIST_OP_##ID] = JOIST_OVERFLOW_##RULE,
+#include "core/program/ops.def"
+  };
+  if (stated[op] != JOIST_OVERFLOW_UNDECIDED) return stated[op];
+  return (operations[op].kinds & IU) == 0 ? JOIST_OVERFLOW_NEVER : JOIST_OVERFLOW_UNDECIDED;
+}
+
+const char *joist_overflow_rule_name(joist_overflow_rule rule) {
+  static const char *const names[] = {"undecided", "never",   "each",    "narrow",
+                                      "total",     "running", "product", "scatter"};
+  return names[rule];
+}
+
+bool joist_op_wraps(joist_op op, joist_kind kind) {
+#define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
+  if (op == JOIST_OP_##ID && kind == JOIST_KIND_##KIND) return true;
+#include "core/program/ops.def"
+  return false;
+}
+
 bool joist_op_can_fail(joist_op op) {
   return false
 #define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID

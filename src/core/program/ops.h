@@ -69,6 +69,18 @@ typedef enum {
   JOIST_MISSING_REFUSE     /* an error */
 } joist_missing_rule;
 
+/* What of an operation on integers may not fit its dtype. */
+typedef enum {
+  JOIST_OVERFLOW_UNDECIDED, /* no rule: a fault of the table */
+  JOIST_OVERFLOW_NEVER,     /* everything fits, or what does not was asked for */
+  JOIST_OVERFLOW_EACH,      /* an element, by its WRAPS lines */
+  JOIST_OVERFLOW_NARROW,    /* an element of a dtype of fewer bits than it is computed in */
+  JOIST_OVERFLOW_TOTAL,     /* a sum or a product */
+  JOIST_OVERFLOW_RUNNING,   /* one so far */
+  JOIST_OVERFLOW_PRODUCT,   /* an element of a matrix product */
+  JOIST_OVERFLOW_SCATTER    /* an element that was added to */
+} joist_overflow_rule;
+
 /* What runs an operation. */
 typedef enum {
   JOIST_FAMILY_ELEMENTWISE, /* kernels, tile by tile; fused with its neighbours */
@@ -139,6 +151,11 @@ const char *joist_block_role_name(joist_block_role role);
 
 joist_missing_rule joist_op_missing_rule(joist_op op);
 const char *joist_missing_rule_name(joist_missing_rule rule);
+
+joist_overflow_rule joist_op_overflow_rule(joist_op op);
+const char *joist_overflow_rule_name(joist_overflow_rule rule);
+/* Whether results of the operation may not fit a dtype of the kind. */
+bool joist_op_wraps(joist_op op, joist_kind kind);
 
 const char *joist_op_name(joist_op op);
 joist_class joist_op_class(joist_op op);

@@ -42,7 +42,8 @@ static joist_status add_value(struct joist_program *program, struct joist_type t
   if (values == NULL) return out_of_memory(error);
   program->values = values;
   *value = program->value_count++;
-  program->values[*value] = (struct joist_value){type, *shape, input, instruction};
+  program->values[*value] = (struct joist_value){
+      .type = type, .shape = *shape, .input = input, .instruction = instruction};
   return JOIST_OK;
 }
 
@@ -81,6 +82,7 @@ static joist_status infer_all(const struct joist_rules *rules, joist_op op,
   joist_status status =
       joist_infer(rules, op, operands, count, attributes, &inference->signature, error);
   const int results = joist_operation(op)->results;
+  inference->watch = 0;
   for (int k = 0; k < results; k++) inference->shape[k].rank = 0;
   if (status == JOIST_OK)
     status = joist_program_infer_shapes(op, shapes, count, attributes, inference->shape, error);
@@ -132,6 +134,7 @@ struct joist_instruction joist_instruction_of(joist_op op, const struct joist_in
       .result = result,
       .attributes = attributes,
       .signature = inference->signature,
+      .watch = inference->watch,
       .dims = joist_op_is_reduction(op) ? joist_attribute_mask(attributes) : 0,
       .source = JOIST_NO_SOURCE};
 }
@@ -158,6 +161,7 @@ static bool computes_same(const struct joist_instruction *lhs,
   return lhs->op == rhs->op && lhs->operand_count == rhs->operand_count && lhs->region_count == 0 &&
          (lhs->operand_count == 0 ||
           memcmp(lhs->operand, rhs->operand, lhs->operand_count * sizeof *lhs->operand) == 0) &&
+         lhs->missing == rhs->missing && lhs->watch == rhs->watch &&
          same_types(&lhs->signature, &rhs->signature) &&
          joist_attributes_equal(lhs->attributes, rhs->attributes);
 }
@@ -316,8 +320,8 @@ static bool can_replace(const struct joist_program *program, uint32_t earlier) {
     fits = from->type.dtype == to->type.dtype && from->type.ambiguous == to->type.ambiguous &&
            joist_shape_equal(&from->shape, &to->shape);
   }
-  for (uint32_t a = 0; a < new->operand_count &&fits; a++) {
-    const struct joist_value *const operand = &program->values[new->operand[a]];
+  for (uint32_t a = 0; a < joist_reads(new) && fits; a++) {
+    const struct joist_value *const operand = &program->values[joist_read_at(new, a)];
     fits = operand->input != JOIST_NO_INPUT || operand->instruction < earlier;
   }
   return fits;
@@ -327,6 +331,8 @@ static bool can_replace(const struct joist_program *program, uint32_t earlier) {
 static bool redirect(struct joist_program *program, struct joist_instruction *i,
                      joist_value_id from, uint32_t count, joist_value_id to) {
   joist_value_id *operands = NULL;
+  if (i->missing > 0 && i->missing - 1 - from < count)
+    i->missing = to + (i->missing - 1 - from) + 1;
   for (uint32_t a = 0; a < i->operand_count; a++) {
     const uint32_t at = i->operand[a] - from;
     if (at >= count) continue;
@@ -404,6 +410,7 @@ joist_status joist_program_remove_aliases(struct joist_program *program,
     }
     for (uint32_t a = 0; a < i.operand_count; a++)
       if (held[i.operand[a]] > i.held) i.held = held[i.operand[a]];
+    if (i.missing > 0) i.missing = stands_for[i.missing - 1] + 1;
     if (reads_alias(&i, stands_for)) {
       joist_value_id *const operands =
           joist_arena_copy(&program->arena, i.operand, i.operand_count * sizeof *i.operand);

@@ -18,6 +18,8 @@ struct joist_value {
   struct joist_shape shape;
   uint32_t input;       /* position among the inputs, or JOIST_NO_INPUT */
   uint32_t instruction; /* that computes it; not used for an input */
+  bool known;           /* an input that is `number` in each run: a float, and a scalar */
+  double number;
 };
 
 /* Elements of a value of a program, whose shape was found to fit memory. */
@@ -40,15 +42,32 @@ struct joist_instruction {
   joist_value_id result; /* the first; the others follow it */
   const struct joist_attributes *attributes;
   struct joist_signature signature;
-  uint32_t dims;   /* reductions: bit d is set when dim d is reduced */
-  uint32_t source; /* where it was written, as numbered by the caller; or JOIST_NO_SOURCE */
-  uint32_t held;   /* 1 + the value that it does not run before, 0 for none */
-  bool again;      /* derivatives compute it again rather than keep its results */
+  uint32_t dims;    /* reductions: bit d is set when dim d is reduced */
+  uint32_t source;  /* where it was written, as numbered by the caller; or JOIST_NO_SOURCE */
+  uint32_t held;    /* 1 + the value that it does not run before, 0 for none */
+  uint32_t missing; /* 1 + the value that is the mask of its result, 0 for none; where watched */
+  uint8_t watch;    /* joist_watch, or'ed: what is done where values do not fit */
+  bool again;       /* derivatives compute it again rather than keep its results */
   /* Bodies: programs of their own that belong to the instruction. */
   struct joist_program *const *regions;
   uint32_t region_count;
 };
 #define JOIST_NO_SOURCE UINT32_MAX
+
+/* What is done where values do not fit. */
+enum joist_watch {
+  JOIST_WATCH_OVERFLOW = 1, /* results of integer operations that wrap are counted */
+  JOIST_WATCH_LOSS = 2,     /* elements that converting an operand changes are counted */
+  JOIST_WATCH_SATURATE = 4  /* results that would wrap become the bound that they exceed */
+};
+
+/* How many values it reads: its operands, then the mask of its result, if there is one. */
+static inline uint32_t joist_reads(const struct joist_instruction *i) {
+  return i->operand_count + (i->missing > 0);
+}
+static inline joist_value_id joist_read_at(const struct joist_instruction *i, uint32_t k) {
+  return k < i->operand_count ? i->operand[k] : i->missing - 1;
+}
 
 /* Whether it compares elements of two dtypes without converting them. */
 static inline bool joist_is_mixed(const struct joist_instruction *i) {
@@ -86,6 +105,7 @@ joist_status joist_program_add_input(struct joist_program *program, struct joist
 struct joist_inference {
   struct joist_signature signature;
   struct joist_shape shape[JOIST_RESULTS_MAX]; /* as many as the operation has results */
+  uint8_t watch;                               /* joist_watch, or'ed: 0 unless the caller sets it */
 };
 
 /* Dtypes and shapes of `op` on its arguments. */

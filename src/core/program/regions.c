@@ -247,6 +247,8 @@ static joist_status append_copy(struct joist_program *program, const struct jois
   struct joist_instruction i = *original;
   i.operand = room->operands;
   for (uint32_t k = 0; k < i.operand_count; k++) room->operands[k] = values[original->operand[k]];
+  if (i.missing > 0)
+    i.missing = values[i.missing - 1] == JOIST_NO_VALUE ? 0 : values[i.missing - 1] + 1;
   i.regions = NULL;
   i.region_count = 0;
   i.result_count = results_of_copy(from, original, needed, room->results, room->chosen);
@@ -292,7 +294,7 @@ void joist_program_needs(const struct joist_program *program, const joist_value_
     bool any = false;
     for (uint32_t r = 0; r < i->result_count; r++)
       any |= needed[i->result + r] && known[i->result + r] == JOIST_NO_VALUE;
-    for (uint32_t a = 0; a < i->operand_count && any; a++) needed[i->operand[a]] = true;
+    for (uint32_t a = 0; a < joist_reads(i) && any; a++) needed[joist_read_at(i, a)] = true;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/promotion/facts.h"
 #include "core/promotion/published_tables.h"
+#include "core/promotion/rules_text.h"
 #include "core/types/error.h"
 
 /* Nodes in edge lists: the known dtype, the ambiguous one, the weak category. */
@@ -108,100 +109,151 @@ static const uint8_t array_api_order[] = {
 #define ALL_BUT_BF16 (ALL_DTYPES & ~JOIST_DTYPE_BIT(BF16))
 #define ALL_BUT_HALVES (ALL_BUT_BF16 & ~JOIST_DTYPE_BIT(F16))
 
-#define EDGES(LIST) EDGES_AND(LIST, NULL)
-#define EDGES_AND(LIST, OTHERS) LIST, sizeof LIST / sizeof *LIST, NULL, NULL, OTHERS, 0
-#define TABLE(FUNCTION, DTYPES) TABLE_AND(FUNCTION, NULL, DTYPES)
-#define TABLE_AND(FUNCTION, OTHERS, DTYPES) NULL, 0, FUNCTION, NULL, OTHERS, DTYPES
-/* A library that has moved on since its table was published. */
-#define TABLES(PUBLISHED, LIVING, DTYPES) NULL, 0, PUBLISHED, LIVING, LIVING, DTYPES
-#define ORDER(LIST) LIST, sizeof LIST
-#define LIBRARY(NAME, VERSION) &joist_library_##NAME, VERSION
-#define NO_LIBRARY NULL, NO_VERSION
-#define NO_VERSION "no library: joined with the default float, sums in 64 bits"
+#define EDGES(LIST) .edges = (LIST), .edge_count = sizeof(LIST) / sizeof *(LIST)
+#define ORDER(LIST) .order = (LIST), .order_count = sizeof(LIST)
+#define LIBRARY(NAME, VERSION) .library = &joist_library_##NAME, .version = (VERSION)
 
 #define JEP "JAX design document JEP 9407, "
 
+#define URL_ANVIL "https://github.com/r-xla/anvil"
+#define URL_JEP "https://docs.jax.dev/en/latest/jep/9407-type-promotion.html"
+#define URL_JAX "https://docs.jax.dev/en/latest/type_promotion.html"
+#define URL_ARRAY_API "https://data-apis.org/array-api/"
+
+/* The built-in rule sets. A field that is not set is off or empty. */
 static const struct builtin {
-  const char *id;
-  joist_rules_policy policy;
-  uint8_t literal[JOIST_CATEGORY_COUNT];
+  const char *id, *source, *url;
   const uint8_t (*edges)[2]; /* of a lattice */
   size_t edge_count;
   joist_table_entry *table;  /* of a table, as published */
-  joist_table_entry *living; /* where it differs, as of the library */
+  joist_table_entry *living; /* where the library has moved on since then */
   joist_table_entry *others; /* pairs with dtypes that no document speaks of */
   joist_dtype_set dtypes;    /* of a table */
   const uint8_t *order;
   size_t order_count;
-  const char *source;
-  const struct joist_library *library; /* the facts, and what they were read from */
-  const char *version;
+  const struct joist_library *library; /* the facts */
+  const char *version;                 /* of what the facts were read from */
+  joist_rules_policy policy;
+  bool has_guesses;     /* its nodes are ambiguous dtypes, not weak categories */
+  bool guesses_default; /* as of struct joist_rules */
+  bool is_jax;          /* what becomes of guesses in max(), products and whole powers */
+  bool python_names;    /* of the weak categories: int, float, complex */
+  bool meets_bool;      /* bool, which no edge leads to or from, is in the lattice */
+  uint8_t literal[JOIST_CATEGORY_COUNT];
 } builtins[] = {
-  {"anvil", JOIST_BY_TYPE, LITERALS_32, EDGES_AND(anvil_edges, joist_table_anvil_others), ORDER(anvil_order),
-   "anvil, article on type promotion",
-   NO_LIBRARY},
-  {"anvl", JOIST_BY_TYPE, LITERALS_32, TABLE_AND(joist_table_anvl, joist_table_anvl_others, ALL_DTYPES),
-   ORDER(anvil_order),
-   "anvl (2026), article on type promotion",
-   NO_LIBRARY},
-  {"jax", JOIST_BY_TYPE, LITERALS_64, EDGES(jax_edges), ORDER(document_order),
-   "JAX documentation, type promotion semantics, 64-bit dtypes enabled",
-   LIBRARY(jax, "JAX 0.10.2")},
-  {"jax_x32", JOIST_BY_TYPE, LITERALS_32, EDGES(jax_x32_edges), ORDER(document_order),
-   "JAX documentation, type promotion semantics, 64-bit dtypes disabled",
-   LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
-  {"jax_strict", JOIST_BY_TYPE, LITERALS_64, EDGES(jax_strict_edges), ORDER(document_order),
-   "JAX documentation, strict dtype promotion, 64-bit dtypes enabled",
-   LIBRARY(jax, "JAX 0.10.2")},
-  {"jax_strict_x32", JOIST_BY_TYPE, LITERALS_32, EDGES(jax_strict_edges), ORDER(document_order),
-   "JAX documentation, strict dtype promotion, 64-bit dtypes disabled",
-   LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
-  {"jax_lax", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_jax_lax, ALL_DTYPES), ORDER(document_order),
-   JEP "appendix: jax.lax",
-   LIBRARY(jax_lax, "JAX 0.10.2, jax.lax")},
-  {"numpy", JOIST_BY_TYPE, LITERALS_64, TABLES(joist_table_numpy, joist_table_ml_dtypes, ALL_BUT_BF16),
-   ORDER(document_order), JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals",
-   LIBRARY(ml_dtypes, "NumPy 2.4.6 with ml_dtypes 0.6.0")},
-  {"numpy_legacy", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
-   JEP "appendix: NumPy; NumPy 1.x result_type() for values",
-   LIBRARY(numpy, "NumPy 1.26.4")},
-  {"cupy", JOIST_BY_LITERAL_VALUE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
-   JEP "appendix: NumPy; CuPy, values of Python numbers only",
-   LIBRARY(numpy, "NumPy 1.26.4, which CuPy follows")},
-  {"dask", JOIST_BY_VALUE, LITERALS_64, TABLE(joist_table_numpy, ALL_BUT_BF16), ORDER(document_order),
-   JEP "appendix: NumPy; Dask follows NumPy 1.x",
-   LIBRARY(numpy, "NumPy 1.26.4, which Dask calls")},
-  {"torch", JOIST_BY_RANK, LITERALS_TORCH, TABLES(joist_table_torch, joist_table_torch_2, ALL_DTYPES),
-   ORDER(document_order),
-   JEP "appendix: PyTorch; PyTorch documentation, torch.result_type()",
-   LIBRARY(torch, "PyTorch 2.15.0")},
-  {"tensorflow", JOIST_BY_TYPE, LITERALS_TENSORFLOW, TABLE(joist_table_tensorflow, ALL_DTYPES),
-   ORDER(document_order), JEP "appendix: TensorFlow",
-   NO_LIBRARY},
-  {"array_api", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api, ALL_BUT_BF16), ORDER(array_api_order),
-   "Python array API standard, issue on type promotion rules",
-   NO_LIBRARY},
-  {"array_api_2024", JOIST_BY_TYPE, LITERALS_64, TABLE(joist_table_array_api_2024, ALL_BUT_HALVES),
-   ORDER(array_api_2024_order), "Python array API standard 2024.12, type promotion rules",
-   LIBRARY(array_api_2024, "array-api-strict 2.6.1, version 2024.12 of the standard")},
-  {"python", JOIST_BY_TYPE, LITERALS_64, EDGES(python_edges), ORDER(document_order),
-   JEP "lattice of Python's numbers",
-   NO_LIBRARY},
-  {"option0", JOIST_BY_TYPE, LITERALS_64, EDGES(option0_edges), ORDER(document_order),
-   JEP "option 0",
-   NO_LIBRARY},
-  {"option1", JOIST_BY_TYPE, LITERALS_64, EDGES(option1_edges), ORDER(document_order),
-   JEP "option 1",
-   NO_LIBRARY},
-  {"option2", JOIST_BY_TYPE, LITERALS_64, EDGES(option2_edges), ORDER(document_order),
-   JEP "option 2",
-   NO_LIBRARY},
-  {"option3", JOIST_BY_TYPE, LITERALS_64, EDGES(option3_edges), ORDER(document_order),
-   JEP "option 3",
-   NO_LIBRARY},
-  {"option3_bf16", JOIST_BY_TYPE, LITERALS_64, EDGES(option3_bf16_edges), ORDER(document_order),
-   JEP "option 3 with bfloat16",
-   NO_LIBRARY},
+  {.id = "anvil", .source = "anvil, article on type promotion",
+   .url = URL_ANVIL,
+   .literal = LITERALS_32,
+   .has_guesses = true,
+   EDGES(anvil_edges), .others = joist_table_anvil_others,
+   ORDER(anvil_order)},
+  {.id = "anvl", .source = "anvl (2026), article on type promotion",
+   .url = URL_ANVIL,
+   .literal = LITERALS_32,
+   .has_guesses = true,
+   .table = joist_table_anvl, .others = joist_table_anvl_others, .dtypes = ALL_DTYPES,
+   ORDER(anvil_order)},
+  {.id = "jax", .source = "JAX documentation, type promotion semantics, 64-bit dtypes enabled",
+   .url = URL_JAX,
+   .is_jax = true, .literal = LITERALS_64,
+   EDGES(jax_edges),
+   ORDER(document_order), LIBRARY(jax, "JAX 0.10.2")},
+  {.id = "jax_x32",
+   .source = "JAX documentation, type promotion semantics, 64-bit dtypes disabled",
+   .url = URL_JAX,
+   .is_jax = true, .literal = LITERALS_32,
+   EDGES(jax_x32_edges),
+   ORDER(document_order), LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
+  {.id = "jax_strict",
+   .source = "JAX documentation, strict dtype promotion, 64-bit dtypes enabled",
+   .url = URL_JAX,
+   .is_jax = true, .literal = LITERALS_64,
+   .guesses_default = true, .meets_bool = true,
+   EDGES(jax_strict_edges),
+   ORDER(document_order), LIBRARY(jax, "JAX 0.10.2")},
+  {.id = "jax_strict_x32",
+   .source = "JAX documentation, strict dtype promotion, 64-bit dtypes disabled",
+   .url = URL_JAX,
+   .is_jax = true, .literal = LITERALS_32,
+   .guesses_default = true, .meets_bool = true,
+   EDGES(jax_strict_edges),
+   ORDER(document_order), LIBRARY(jax_x32, "JAX 0.10.2, 64-bit dtypes disabled")},
+  {.id = "jax_lax", .source = JEP "appendix: jax.lax",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   .table = joist_table_jax_lax, .dtypes = ALL_DTYPES,
+   ORDER(document_order), LIBRARY(jax_lax, "JAX 0.10.2, jax.lax")},
+  {.id = "numpy", .source = JEP "appendix: NumPy; NumPy enhancement proposal 50 for literals",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   .table = joist_table_numpy, .living = joist_table_ml_dtypes, .others = joist_table_ml_dtypes, .dtypes = ALL_BUT_BF16,
+   ORDER(document_order), LIBRARY(ml_dtypes, "NumPy 2.4.6 with ml_dtypes 0.6.0")},
+  {.id = "numpy_legacy", .source = JEP "appendix: NumPy; NumPy 1.x result_type() for values",
+   .url = URL_JEP,
+   .policy = JOIST_BY_VALUE, .literal = LITERALS_64,
+   .table = joist_table_numpy, .dtypes = ALL_BUT_BF16,
+   ORDER(document_order), LIBRARY(numpy, "NumPy 1.26.4")},
+  {.id = "cupy", .source = JEP "appendix: NumPy; CuPy, values of Python numbers only",
+   .url = URL_JEP,
+   .policy = JOIST_BY_LITERAL_VALUE, .literal = LITERALS_64,
+   .table = joist_table_numpy, .dtypes = ALL_BUT_BF16,
+   ORDER(document_order), LIBRARY(numpy, "NumPy 1.26.4, which CuPy follows")},
+  {.id = "dask", .source = JEP "appendix: NumPy; Dask follows NumPy 1.x",
+   .url = URL_JEP,
+   .policy = JOIST_BY_VALUE, .literal = LITERALS_64,
+   .table = joist_table_numpy, .dtypes = ALL_BUT_BF16,
+   ORDER(document_order), LIBRARY(numpy, "NumPy 1.26.4, which Dask calls")},
+  {.id = "torch", .source = JEP "appendix: PyTorch; PyTorch documentation, torch.result_type()",
+   .url = URL_JEP,
+   .policy = JOIST_BY_RANK, .literal = LITERALS_TORCH,
+   .table = joist_table_torch, .living = joist_table_torch_2, .others = joist_table_torch_2, .dtypes = ALL_DTYPES,
+   ORDER(document_order), LIBRARY(torch, "PyTorch 2.15.0")},
+  {.id = "tensorflow", .source = JEP "appendix: TensorFlow",
+   .url = URL_JEP,
+   .literal = LITERALS_TENSORFLOW,
+   .table = joist_table_tensorflow, .dtypes = ALL_DTYPES,
+   ORDER(document_order)},
+  {.id = "array_api", .source = "Python array API standard, issue on type promotion rules",
+   .url = "https://github.com/data-apis/array-api/issues/14",
+   .literal = LITERALS_64,
+   .table = joist_table_array_api, .dtypes = ALL_BUT_BF16,
+   ORDER(array_api_order)},
+  {.id = "array_api_2024", .source = "Python array API standard 2024.12, type promotion rules",
+   .url = URL_ARRAY_API "2024.12/API_specification/type_promotion.html",
+   .literal = LITERALS_64,
+   .table = joist_table_array_api_2024, .dtypes = ALL_BUT_HALVES,
+   ORDER(array_api_2024_order), LIBRARY(array_api_2024, "array-api-strict 2.6.1, version 2024.12 of the standard")},
+  {.id = "python", .source = JEP "lattice of Python's numbers",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   .python_names = true,
+   EDGES(python_edges),
+   ORDER(document_order)},
+  {.id = "option0", .source = JEP "option 0",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   EDGES(option0_edges),
+   ORDER(document_order)},
+  {.id = "option1", .source = JEP "option 1",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   EDGES(option1_edges),
+   ORDER(document_order)},
+  {.id = "option2", .source = JEP "option 2",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   EDGES(option2_edges),
+   ORDER(document_order)},
+  {.id = "option3", .source = JEP "option 3",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   EDGES(option3_edges),
+   ORDER(document_order)},
+  {.id = "option3_bf16", .source = JEP "option 3 with bfloat16",
+   .url = URL_JEP,
+   .literal = LITERALS_64,
+   EDGES(option3_bf16_edges),
+   ORDER(document_order)},
 };
 /* clang-format on */
 
@@ -215,12 +267,10 @@ static const struct builtin *find_builtin(const char *id) {
   return NULL;
 }
 
-/* anvil and anvl have ambiguous dtypes for nodes; the other tables have weak categories. */
 static bool has_node(const struct builtin *builtin, joist_dtype_set dtypes, int node) {
   if (node < JOIST_TYPE_COUNT && !joist_dtype_is_in(dtypes, node % JOIST_DTYPE_COUNT)) return false;
   if (node < JOIST_DTYPE_COUNT) return true;
-  const bool has_guesses = builtin->edges == anvil_edges || builtin->table == joist_table_anvl;
-  return (node < JOIST_NODE_WEAK_INT) == has_guesses;
+  return (node < JOIST_NODE_WEAK_INT) == builtin->has_guesses;
 }
 
 static bool is_documented(int node) {
@@ -257,7 +307,8 @@ static void derive(struct joist_rules *rules, const struct builtin *builtin) {
   struct joist_rules living = *rules;
   fill_table(&living, builtin, builtin->living, ALL_DTYPES);
   joist_rules_derive(&living);
-  memcpy(rules->promote, living.promote, sizeof rules->promote);
+  memcpy(rules->pairs[JOIST_PAIR_COMMON], living.pairs[JOIST_PAIR_COMMON],
+         sizeof rules->pairs[JOIST_PAIR_COMMON]);
 }
 
 static void publish(struct joist_rules *rules, const struct builtin *builtin) {
@@ -270,7 +321,7 @@ static void publish(struct joist_rules *rules, const struct builtin *builtin) {
     static const char *const weak[] = {"", "i*", "f*", "c*"};
     static const char *const python[] = {"", "int", "float", "complex"};
     const int node = joist_node_of_category((joist_category)c);
-    const char *name = builtin->edges == python_edges ? python[c] : weak[c];
+    const char *name = builtin->python_names ? python[c] : weak[c];
     if (memchr(rules->published, node, rules->published_count) != NULL)
       snprintf(rules->names[node], JOIST_NODE_NAME_SIZE, "%s", name);
   }
@@ -282,7 +333,12 @@ void joist_rules_init(void) {
     struct joist_rules *rules = &sets[i];
     joist_rules_clear(rules, builtin->id);
     rules->policy = builtin->policy;
-    rules->guesses_default = builtin->edges == jax_strict_edges;
+    rules->guesses_default = builtin->guesses_default;
+    rules->extremes_known = rules->powers_of_base = rules->products_default = builtin->is_jax;
+    snprintf(rules->source, sizeof rules->source, "%s", builtin->source);
+    snprintf(rules->version, sizeof rules->version, "%s",
+             builtin->library == NULL ? JOIST_NO_VERSION : builtin->version);
+    snprintf(rules->url, sizeof rules->url, "%s", builtin->url);
     memcpy(rules->literal, builtin->literal, sizeof rules->literal);
     if (builtin->table != NULL) {
       rules->kind = JOIST_RULES_TABLE;
@@ -290,9 +346,8 @@ void joist_rules_init(void) {
       rules->kind = JOIST_RULES_LATTICE;
       rules->edge_count = (uint16_t)builtin->edge_count;
       memcpy(rules->edges, builtin->edges, builtin->edge_count * sizeof *builtin->edges);
-      joist_rules_join_edges(rules);
-      /* A node without edges. */
-      if (rules->guesses_default) rules->result[JOIST_BOOL][JOIST_BOOL] = JOIST_BOOL;
+      (void)!joist_rules_join_edges(rules, NULL); /* without cycles */
+      if (builtin->meets_bool) rules->result[JOIST_BOOL][JOIST_BOOL] = JOIST_BOOL;
     }
     if (builtin->library != NULL) joist_library_apply(builtin->library, rules);
     derive(rules, builtin);
@@ -309,35 +364,23 @@ const struct joist_rules *joist_rules_find(const char *id) {
   return builtin == NULL ? NULL : &sets[builtin - builtins];
 }
 
-/* A user's lattice may bear the id of a built-in set. */
+/* A user's rules may bear the id of a built-in set. */
 static const struct builtin *builtin_of(const struct joist_rules *rules) {
   return rules->is_users ? NULL : find_builtin(rules->id);
 }
 
-const char *joist_rules_source(const struct joist_rules *rules) {
-  const struct builtin *builtin = builtin_of(rules);
-  return builtin == NULL ? "edges given by the user" : builtin->source;
-}
-
 /* ---- facts, as a table ---- */
-
-static const char *fact_name(joist_fact fact) {
-  static const char *const names[JOIST_FACT_COUNT] = {
-#define X(ID, NAME) NAME,
-      JOIST_FACTS(X)
-#undef X
-  };
-  return names[fact];
-}
 
 /* Whether the library says what becomes of a type: it has the dtype, and ambiguous ones if it has
  * them or as its default for a number. */
 static bool is_said(const struct joist_rules *rules, const struct joist_library *library,
-                    int type) {
+                    joist_fact fact, int type) {
   const int dtype = type % JOIST_DTYPE_COUNT;
   const int category = (int)joist_dtype_category((joist_dtype)dtype);
   const bool guess = type >= JOIST_NODE_AMBIGUOUS;
-  if (library == NULL) return rules->result[type][type] != JOIST_NODE_NONE;
+  if (library == NULL)
+    return rules->result[type][type] != JOIST_NODE_NONE ||
+           (rules->has_facts[fact] && rules->facts[fact][type] != JOIST_NODE_NONE);
   if (!joist_dtype_is_in(library->dtypes, dtype) || (guess && dtype == JOIST_BOOL)) return false;
   return !guess || library->has_guesses || rules->literal[category] == dtype;
 }
@@ -348,12 +391,12 @@ size_t joist_rules_facts(const struct joist_rules *rules,
   size_t n = 0;
   for (int f = 0; f < JOIST_FACT_COUNT; f++)
     for (int type = 0; type < JOIST_TYPE_COUNT; type++)
-      if (is_said(rules, builtin == NULL ? NULL : builtin->library, type))
-        facts[n++] = (struct joist_rules_fact){fact_name((joist_fact)f), (uint8_t)type,
+      if (is_said(rules, builtin == NULL ? NULL : builtin->library, (joist_fact)f, type))
+        facts[n++] = (struct joist_rules_fact){joist_fact_name((joist_fact)f), (uint8_t)type,
                                                JOIST_NODE_NONE, rules->facts[f][type]};
-  for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
+  for (int lhs = 0; lhs < JOIST_NODE_OWN && builtin != NULL; lhs++)
     for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++) {
-      if (builtin == NULL || builtin->living == NULL || !has_node(builtin, ALL_DTYPES, lhs) ||
+      if (builtin->living == NULL || !has_node(builtin, ALL_DTYPES, lhs) ||
           !has_node(builtin, ALL_DTYPES, rhs))
         continue;
       const int living = builtin->living(rules, lhs, rhs);
@@ -361,12 +404,25 @@ size_t joist_rules_facts(const struct joist_rules *rules,
         facts[n++] =
             (struct joist_rules_fact){"common", (uint8_t)lhs, (uint8_t)rhs, (uint8_t)living};
     }
+  for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
+    for (int k = 0; k < rules->published_count * rules->published_count; k++) {
+      const int lhs = rules->published[k / rules->published_count];
+      const int rhs = rules->published[k % rules->published_count];
+      if (!rules->has_pairs[pair] || lhs >= JOIST_NODE_OWN || rhs >= JOIST_NODE_OWN) continue;
+      const int result = joist_rules_entry_for(rules, (joist_pair)pair, lhs, rhs);
+      if (result != joist_rules_table_entry(rules, lhs, rhs))
+        facts[n++] = (struct joist_rules_fact){joist_pair_name((joist_pair)pair), (uint8_t)lhs,
+                                               (uint8_t)rhs, (uint8_t)result};
+    }
   return n;
 }
 
-const char *joist_rules_version(const struct joist_rules *rules) {
+void joist_rules_as_used(const struct joist_rules *rules, struct joist_rules *used) {
   const struct builtin *builtin = builtin_of(rules);
-  return builtin == NULL ? NO_VERSION : builtin->version;
+  *used = *rules;
+  if (builtin == NULL || builtin->living == NULL) return;
+  fill_table(used, builtin, builtin->living, ALL_DTYPES);
+  joist_rules_derive(used);
 }
 
 joist_status joist_rules_set_literals(struct joist_rules *rules,

@@ -7,11 +7,13 @@
 #include "core/types/host.h"
 
 /* Kinds of implicit promotion, as bits: one operand may see several. X(ID, name) */
-#define JOIST_CHANGES(X)                                                                  \
-  X(WIDENING, "widening")         /* a known number dtype became one of more bits */      \
-  X(INT_TO_FLOAT, "int_to_float") /* a known integer dtype became float or complex */     \
-  X(LOSSY, "lossy")     /* a tensor's dtype became one that cannot hold all its values */ \
-  X(LITERAL, "literal") /* an R literal's whole value was rounded, or became Inf or 0 */
+#define JOIST_CHANGES(X)                                                                    \
+  X(WIDENING, "widening")         /* a known number dtype became one of more bits */        \
+  X(INT_TO_FLOAT, "int_to_float") /* a known integer dtype became float or complex */       \
+  X(LOSSY, "lossy")       /* a tensor's dtype became one that cannot hold all its values */ \
+  X(LITERAL, "literal")   /* an R literal's whole value was rounded, or became Inf or 0 */  \
+  X(OVERFLOW, "overflow") /* the result of an integer operation did not fit */              \
+  X(LOSS, "loss")         /* an element was not the same after an implicit conversion */
 
 typedef enum {
 #define X(ID, NAME) JOIST_CHANGE_##ID##_INDEX,
@@ -25,6 +27,9 @@ typedef enum {
   JOIST_CHANGES(X)
 #undef X
 } joist_change;
+
+/* What depends on values that are computed: found by runs, not by promotion. */
+enum { JOIST_CHANGES_OF_VALUES = JOIST_CHANGE_OVERFLOW | JOIST_CHANGE_LOSS };
 
 const char *joist_change_name(joist_change_index change);
 

@@ -162,8 +162,11 @@ static int result_of(const struct joist_library *library, int fact, int type) {
 }
 
 void joist_library_apply(const struct joist_library *library, struct joist_rules *rules) {
-  rules->has_library = true;
-  for (int f = 0; f < JOIST_FACT_COUNT; f++)
+  for (int f = 0; f < JOIST_FACT_COUNT; f++) {
+    rules->has_facts[f] = true;
+    /* In all of them, products end in the dtype of sums. */
+    const int row = f == JOIST_FACT_PROD ? JOIST_FACT_SUM : f;
     for (int type = 0; type < JOIST_TYPE_COUNT; type++)
-      rules->facts[f][type] = (uint8_t)result_of(library, f, type);
+      rules->facts[f][type] = (uint8_t)result_of(library, row, type);
+  }
 }

@@ -11,24 +11,35 @@ static int index_of(struct joist_type type) {
   return (int)type.dtype + (type.ambiguous ? JOIST_NODE_AMBIGUOUS : 0);
 }
 
-static bool read_entry(int node, struct joist_type *type) {
-  if (node == JOIST_NODE_NONE) return false;
-  type->ambiguous = node >= JOIST_NODE_AMBIGUOUS;
-  type->dtype = (joist_dtype)(type->ambiguous ? node - JOIST_NODE_AMBIGUOUS : node);
-  return true;
+/* The type of an entry of a table, where a weak one is the default of its category. */
+static bool read_entry(const struct joist_rules *rules, int node, struct joist_type *type) {
+  return node != JOIST_NODE_NONE && joist_rules_type_of_node(rules, node, type);
+}
+
+static joist_pair given(const struct joist_rules *rules, joist_pair pair) {
+  return rules->has_pairs[pair] ? pair : JOIST_PAIR_COMMON;
+}
+
+bool joist_promote_for(const struct joist_rules *rules, joist_pair pair, struct joist_type lhs,
+                       struct joist_type rhs, struct joist_type *result) {
+  return read_entry(rules, rules->pairs[given(rules, pair)][index_of(lhs)][index_of(rhs)], result);
 }
 
 bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
                    struct joist_type *result) {
-  return read_entry(rules->promote[index_of(lhs)][index_of(rhs)], result);
+  return joist_promote_for(rules, JOIST_PAIR_COMMON, lhs, rhs, result);
+}
+
+int joist_fact_node(const struct joist_rules *rules, joist_fact fact, struct joist_type type) {
+  return rules->facts[fact][index_of(type)];
 }
 
 bool joist_fact_apply(const struct joist_rules *rules, joist_fact fact, struct joist_type *type,
                       struct joist_promotion_step *step) {
   const struct joist_type own = *type;
   const struct joist_type wanted = {(joist_dtype)rules->literal[JOIST_CATEGORY_FLOAT], true};
-  const bool defined = read_entry(rules->facts[fact][index_of(own)], type);
-  if (step != NULL && rules->has_library)
+  const bool defined = read_entry(rules, rules->facts[fact][index_of(own)], type);
+  if (step != NULL && rules->has_facts[fact])
     *step = (struct joist_promotion_step){JOIST_STEP_FACT, defined, own, own, *type};
   else if (step != NULL)
     *step = (struct joist_promotion_step){JOIST_STEP_INEXACT, defined, own, wanted, *type};
@@ -41,8 +52,14 @@ typedef const struct joist_operand operand;
 
 static joist_category category(struct joist_type type) { return joist_dtype_category(type.dtype); }
 
-static joist_status undefined(const struct joist_rules *rules, struct joist_type lhs,
-                              struct joist_type rhs, struct joist_error *error) {
+static joist_status undefined(const struct joist_rules *rules, joist_pair pair,
+                              struct joist_type lhs, struct joist_type rhs,
+                              struct joist_error *error) {
+  const int node = rules->pairs[given(rules, pair)][index_of(lhs)][index_of(rhs)];
+  if (node != JOIST_NODE_NONE && node >= JOIST_NODE_OWN)
+    return JOIST_FAIL(
+        error, JOIST_E_UNAVAILABLE, .type = {lhs, rhs},
+        .text = {joist_quote(rules->id), joist_quote(joist_rules_node_name(rules, node))});
   return JOIST_FAIL(error, JOIST_E_NO_COMMON_DTYPE, .type = {lhs, rhs},
                     .text = {joist_quote(rules->id)});
 }
@@ -66,7 +83,7 @@ struct group {
   struct joist_type type;
 };
 
-static joist_status add(struct group *group, const struct joist_rules *rules,
+static joist_status add(struct group *group, const struct joist_rules *rules, joist_pair pair,
                         struct joist_type type, struct joist_promotion_record *record,
                         struct joist_error *error) {
   const struct joist_type before = group->type;
@@ -75,19 +92,100 @@ static joist_status add(struct group *group, const struct joist_rules *rules,
     group->type = type;
     return JOIST_OK;
   }
-  const bool defined = joist_promote(rules, before, type, &group->type);
+  const bool defined = joist_promote_for(rules, pair, before, type, &group->type);
   record_step(record,
               (struct joist_promotion_step){JOIST_STEP_TABLE, defined, before, type, group->type});
-  return defined ? JOIST_OK : undefined(rules, before, type, error);
+  return defined ? JOIST_OK : undefined(rules, pair, before, type, error);
 }
 
-static joist_status by_type(const struct joist_rules *rules, operand *operands, size_t count,
-                            struct joist_promotion_record *record, struct joist_type *result,
-                            struct joist_error *error) {
+/* ---- by type ---- */
+
+/* The smallest dtype of a kind that holds low to high; JOIST_DTYPE_NONE if none does. */
+static joist_dtype smallest_of(joist_kind kind, double low, double high) {
+  for (unsigned bits = 8; bits <= 64; bits *= 2) {
+    const joist_dtype dtype = joist_dtype_with(kind, bits);
+    if (low >= (double)joist_dtype_min_int(dtype) && high < 1 + (double)joist_dtype_max_int(dtype))
+      return dtype;
+  }
+  return JOIST_DTYPE_NONE;
+}
+
+/* What a whole literal beside an integer dtype counts as: nothing but a number if it fits. */
+static struct joist_type beside(const struct joist_rules *rules, operand *x, joist_dtype other) {
+  const joist_kind kind = joist_dtype_kind(other);
+  const bool integers = kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
+  if (!x->literal || !x->has_range || !integers || category(x->type) != JOIST_CATEGORY_INTEGER)
+    return x->type;
+  if (x->low >= (double)joist_dtype_min_int(other) &&
+      x->high < 1 + (double)joist_dtype_max_int(other))
+    return (struct joist_type){other, false};
+  joist_dtype dtype = JOIST_DTYPE_NONE;
+  if (rules->policy == JOIST_BY_FITTING) {
+    const joist_dtype usual = (joist_dtype)rules->literal[JOIST_CATEGORY_INTEGER];
+    const bool fits = x->low >= (double)joist_dtype_min_int(usual) &&
+                      x->high <= (double)joist_dtype_max_int(usual);
+    dtype = fits ? usual : JOIST_I64;
+  } else if (x->low >= 0 || kind == JOIST_KIND_INT) {
+    dtype = smallest_of(kind, x->low, x->high);
+  } else {
+    const unsigned bits = joist_dtype_bits(other);
+    dtype = joist_dtype_with(JOIST_KIND_INT, bits < 64 ? 2 * bits : bits);
+  }
+  return dtype == JOIST_DTYPE_NONE ? x->type : (struct joist_type){dtype, false};
+}
+
+/* The common type of a fitting literal and the only other operand. */
+static joist_status by_fit(const struct joist_rules *rules, joist_pair pair, operand *operands,
+                           struct joist_promotion_record *record, struct joist_type *result,
+                           struct joist_error *error) {
+  struct group both = {false, operands[0].type};
+  for (size_t i = 0; i < 2; i++) {
+    operand *x = &operands[i], *other = &operands[1 - i];
+    /* The power of a number is of the number's own dtype, where powers have a table. */
+    const bool is_base = i == 0 && pair == JOIST_PAIR_POWER && rules->has_pairs[pair];
+    const struct joist_type type =
+        other->literal || is_base ? x->type : beside(rules, x, other->type.dtype);
+    const bool is_own = type.dtype == x->type.dtype && type.ambiguous == x->type.ambiguous;
+    record_role(record, i, is_own ? JOIST_ROLE_TYPE : JOIST_ROLE_SMALLEST, type);
+    /* Polars takes the next signed dtype of a negative number as the result. */
+    if (!is_own && rules->policy == JOIST_BY_SMALLEST && x->low < 0 &&
+        joist_dtype_kind(other->type.dtype) == JOIST_KIND_UINT) {
+      *result = type;
+      return JOIST_OK;
+    }
+    const joist_status status = add(&both, rules, pair, type, record, error);
+    if (status != JOIST_OK) return status;
+  }
+  *result = both.type;
+  return JOIST_OK;
+}
+
+/* An operand's type, where R's TRUE and FALSE may be numbers of a type of their own. */
+static struct joist_type own_type(const struct joist_rules *rules, operand *x) {
+  const bool is_truth = rules->has_truths && x->literal && x->type.dtype == JOIST_BOOL;
+  return is_truth ? (struct joist_type){JOIST_BOOL, true} : x->type;
+}
+
+/* An operand with dims and one without, which is not a number, in the order of their table. */
+static bool is_rank_zero(const struct joist_rules *rules, joist_pair pair, operand *operands,
+                         size_t count) {
+  const bool has = rules->has_pairs[JOIST_PAIR_RANK_ZERO] && count == 2;
+  return has && (pair == JOIST_PAIR_ADD || !rules->has_pairs[pair]) && !operands[0].literal &&
+         !operands[1].literal && (operands[0].rank == 0) != (operands[1].rank == 0);
+}
+
+static joist_status by_type(const struct joist_rules *rules, joist_pair pair, operand *operands,
+                            size_t count, struct joist_promotion_record *record,
+                            struct joist_type *result, struct joist_error *error) {
   struct group all = {false, operands[0].type};
-  for (size_t i = 0; i < count; i++) {
-    record_role(record, i, JOIST_ROLE_TYPE, operands[i].type);
-    const joist_status status = add(&all, rules, operands[i].type, record, error);
+  const bool rank_zero = is_rank_zero(rules, pair, operands, count);
+  const bool turned = rank_zero && operands[0].rank == 0;
+  if (rank_zero) pair = JOIST_PAIR_RANK_ZERO;
+  for (size_t k = 0; k < count; k++) {
+    const size_t i = turned ? count - 1 - k : k;
+    const struct joist_type type = own_type(rules, &operands[i]);
+    record_role(record, i, JOIST_ROLE_TYPE, type);
+    const joist_status status = add(&all, rules, pair, type, record, error);
     if (status != JOIST_OK) return status;
   }
   *result = all.type;
@@ -102,7 +200,7 @@ static bool is_number(operand *x) {
 
 /* combine_categories() of PyTorch's ATen/native/TypeProperties.cpp: a lower group
  * counts only where its category is higher. */
-static joist_status combine(const struct joist_rules *rules, struct group higher,
+static joist_status combine(const struct joist_rules *rules, joist_pair pair, struct group higher,
                             struct group lower, struct joist_promotion_record *record,
                             struct group *result, struct joist_error *error) {
   if (!higher.any || !lower.any) {
@@ -112,10 +210,18 @@ static joist_status combine(const struct joist_rules *rules, struct group higher
   struct joist_type join = higher.type;
   const bool stays = category(lower.type) <= category(higher.type);
   const joist_step_name name = stays ? JOIST_STEP_HIGHER : JOIST_STEP_CATEGORY;
-  if (!stays && !joist_promote(rules, higher.type, lower.type, &join)) {
+  /* Not every integer has a common dtype with a complex one, whose kind decides alone here. */
+  const bool alone = category(lower.type) == JOIST_CATEGORY_COMPLEX &&
+                     category(higher.type) <= JOIST_CATEGORY_INTEGER;
+  bool defined = stays || joist_promote_for(rules, pair, higher.type, lower.type, &join);
+  if (!defined && alone) {
+    join = lower.type;
+    defined = true;
+  }
+  if (!defined) {
     record_step(record,
                 (struct joist_promotion_step){name, false, higher.type, lower.type, higher.type});
-    return undefined(rules, higher.type, lower.type, error);
+    return undefined(rules, pair, higher.type, lower.type, error);
   }
   if (category(higher.type) == JOIST_CATEGORY_FLOAT)
     join.dtype = joist_dtype_complex(higher.type.dtype);
@@ -126,9 +232,9 @@ static joist_status combine(const struct joist_rules *rules, struct group higher
   return JOIST_OK;
 }
 
-static joist_status by_rank(const struct joist_rules *rules, operand *operands, size_t count,
-                            struct joist_promotion_record *record, struct joist_type *result,
-                            struct joist_error *error) {
+static joist_status by_rank(const struct joist_rules *rules, joist_pair pair, operand *operands,
+                            size_t count, struct joist_promotion_record *record,
+                            struct joist_type *result, struct joist_error *error) {
   struct group tensors = {false, operands[0].type}, rank_zero = tensors, numbers = tensors;
   size_t number = 0;
   for (size_t i = 0; i < count; i++) {
@@ -136,7 +242,7 @@ static joist_status by_rank(const struct joist_rules *rules, operand *operands, 
     /* A dtype that the library lacks, which no other one would be asked about. */
     struct joist_type own;
     if (!is_number(x) && !joist_promote(rules, x->type, x->type, &own))
-      return undefined(rules, x->type, operands[i == 0 ? count - 1 : 0].type, error);
+      return undefined(rules, pair, x->type, operands[i == 0 ? count - 1 : 0].type, error);
     if (is_number(x)) {
       /* Of numbers next to tensors only the highest category counts. */
       const bool counts = !numbers.any || category(x->type) > category(numbers.type);
@@ -150,12 +256,14 @@ static joist_status by_rank(const struct joist_rules *rules, operand *operands, 
     }
     record_role(record, i, x->rank > 0 ? JOIST_ROLE_TENSOR : JOIST_ROLE_RANK_ZERO, x->type);
     const joist_status status =
-        add(x->rank > 0 ? &tensors : &rank_zero, rules, x->type, record, error);
+        add(x->rank > 0 ? &tensors : &rank_zero, rules, pair, x->type, record, error);
     if (status != JOIST_OK) return status;
   }
-  if (!tensors.any && !rank_zero.any) return by_type(rules, operands, count, record, result, error);
-  joist_status status = combine(rules, rank_zero, numbers, record, &rank_zero, error);
-  if (status == JOIST_OK) status = combine(rules, tensors, rank_zero, record, &tensors, error);
+  if (!tensors.any && !rank_zero.any)
+    return by_type(rules, pair, operands, count, record, result, error);
+  joist_status status = combine(rules, pair, rank_zero, numbers, record, &rank_zero, error);
+  if (status == JOIST_OK)
+    status = combine(rules, pair, tensors, rank_zero, record, &tensors, error);
   if (status == JOIST_OK) *result = tensors.type;
   return status;
 }
@@ -236,9 +344,9 @@ static struct roles find_roles(const struct joist_rules *rules, operand *operand
   return roles;
 }
 
-static joist_status by_value(const struct joist_rules *rules, operand *operands, size_t count,
-                             struct joist_promotion_record *record, struct joist_type *result,
-                             struct joist_error *error) {
+static joist_status by_value(const struct joist_rules *rules, joist_pair pair, operand *operands,
+                             size_t count, struct joist_promotion_record *record,
+                             struct joist_type *result, struct joist_error *error) {
   const struct roles roles = find_roles(rules, operands, count);
   struct group all = {false, operands[0].type};
   bool all_fit_signed = false;
@@ -272,15 +380,16 @@ static joist_status by_value(const struct joist_rules *rules, operand *operands,
     const struct joist_type before = all.type;
     record_role(record, i, role, type);
     if (record != NULL && i == 1) record->roles[0].as = before;
-    if (add(&all, rules, type, record, NULL) != JOIST_OK)
-      return undefined(rules, i == 1 ? operands[0].type : before, x->type, error);
+    if (add(&all, rules, pair, type, record, NULL) != JOIST_OK)
+      return undefined(rules, pair, i == 1 ? operands[0].type : before, x->type, error);
   }
   *result = all.type;
   return JOIST_OK;
 }
 
-joist_status joist_common_type_recorded(const struct joist_rules *rules, operand *operands,
-                                        size_t count, struct joist_promotion_record *record,
+joist_status joist_common_type_recorded(const struct joist_rules *rules, joist_pair pair,
+                                        operand *operands, size_t count,
+                                        struct joist_promotion_record *record,
                                         struct joist_type *result, struct joist_error *error) {
   if (count == 1) {
     record_role(record, 0, JOIST_ROLE_TYPE, operands[0].type);
@@ -289,17 +398,22 @@ joist_status joist_common_type_recorded(const struct joist_rules *rules, operand
   }
   switch (rules->policy) {
     case JOIST_BY_RANK:
-      return by_rank(rules, operands, count, record, result, error);
+      return by_rank(rules, pair, operands, count, record, result, error);
     case JOIST_BY_VALUE:
     case JOIST_BY_LITERAL_VALUE:
-      return by_value(rules, operands, count, record, result, error);
+      return by_value(rules, pair, operands, count, record, result, error);
+    case JOIST_BY_FITTING:
+    case JOIST_BY_SMALLEST:
+      if (count == 2) return by_fit(rules, pair, operands, record, result, error);
+      break;
     case JOIST_BY_TYPE:
+    case JOIST_POLICY_COUNT:
       break;
   }
-  return by_type(rules, operands, count, record, result, error);
+  return by_type(rules, pair, operands, count, record, result, error);
 }
 
-joist_status joist_common_type(const struct joist_rules *rules, operand *operands, size_t count,
-                               struct joist_type *result, struct joist_error *error) {
-  return joist_common_type_recorded(rules, operands, count, NULL, result, error);
+joist_status joist_common_type(const struct joist_rules *rules, joist_pair pair, operand *operands,
+                               size_t count, struct joist_type *result, struct joist_error *error) {
+  return joist_common_type_recorded(rules, pair, operands, count, NULL, result, error);
 }

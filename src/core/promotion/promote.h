@@ -10,17 +10,24 @@ struct joist_operand {
   bool literal;           /* a bare R value, whose own value is still exact */
   int rank;
   /* For the policies that look at values, and for comparisons: range of the value(s) of a literal
-   * or rank-0 operand when they are known (then has_range), real parts for complex, and whether
-   * those of a literal are whole numbers. */
-  bool has_range, whole;
+   * or rank-0 operand when they are known and none is NaN (then has_range), real parts for complex,
+   * and whether those of a literal are whole numbers. Of a literal with some NaN or infinities it
+   * is the range of the others, see joist_host_range(). */
+  bool has_range, has_nan, has_infinity, whole;
   double low, high;
 };
 
-/* Common type of two types; false where undefined. One table look-up. */
+/* Common type of two types, for an operation and in general; false where undefined. One table
+ * look-up. */
+bool joist_promote_for(const struct joist_rules *rules, joist_pair pair, struct joist_type lhs,
+                       struct joist_type rhs, struct joist_type *result);
 bool joist_promote(const struct joist_rules *rules, struct joist_type lhs, struct joist_type rhs,
                    struct joist_type *result);
 
 struct joist_promotion_step;
+
+/* The node that a type becomes by a fact of the rules; JOIST_NODE_NONE where undefined. */
+int joist_fact_node(const struct joist_rules *rules, joist_fact fact, struct joist_type type);
 
 /* What a type becomes by a fact of the rules; false where undefined. Writes down the step unless
  * that is NULL. */
@@ -82,14 +89,14 @@ struct joist_promotion_record {
 const char *joist_role_text(joist_role_name role);
 const char *joist_step_text(joist_step_name step);
 
-/* Common type of n >= 1 operands, by rank and value too where the rule set asks
+/* Common type of n >= 1 operands of an operation, by rank and value too where the rule set asks
  * for it. Fails with JOIST_ERROR_PROMOTION and both types. */
-joist_status joist_common_type(const struct joist_rules *rules,
+joist_status joist_common_type(const struct joist_rules *rules, joist_pair pair,
                                const struct joist_operand *operands, size_t count,
                                struct joist_type *result,
                                struct joist_error *error) JOIST_MUST_CHECK;
 /* The same, written down; also where it fails. */
-joist_status joist_common_type_recorded(const struct joist_rules *rules,
+joist_status joist_common_type_recorded(const struct joist_rules *rules, joist_pair pair,
                                         const struct joist_operand *operands, size_t count,
                                         struct joist_promotion_record *record,
                                         struct joist_type *result,

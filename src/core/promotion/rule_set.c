@@ -26,7 +26,8 @@ static bool is_weak(int node) { return node >= JOIST_NODE_WEAK_INT && node < JOI
 void joist_rules_clear(struct joist_rules *rules, const char *id) {
   memset(rules, 0, sizeof *rules);
   memset(rules->result, NONE, sizeof rules->result);
-  memset(rules->promote, NONE, sizeof rules->promote);
+  memset(rules->pairs, NONE, sizeof rules->pairs);
+  memset(rules->facts, NONE, sizeof rules->facts);
   rules->layout = sizeof *rules;
   rules->node_end = JOIST_NODE_OWN;
   snprintf(rules->id, sizeof rules->id, "%s", id);
@@ -37,23 +38,7 @@ void joist_rules_clear(struct joist_rules *rules, const char *id) {
   }
 }
 
-int joist_rules_join_edges(struct joist_rules *rules) {
-  struct joist_lattice lattice;
-  const int on_cycle = joist_lattice_close(&lattice, rules->node_end,
-                                           (const uint8_t(*)[2])rules->edges, rules->edge_count);
-  if (on_cycle != JOIST_LATTICE_NONE) return on_cycle;
-  bool present[JOIST_NODE_MAX] = {false};
-  for (size_t e = 0; e < rules->edge_count; e++)
-    present[rules->edges[e][0]] = present[rules->edges[e][1]] = true;
-  for (int lhs = 0; lhs < rules->node_end; lhs++)
-    for (int rhs = 0; rhs < rules->node_end; rhs++)
-      if (present[lhs] && present[rhs])
-        rules->result[lhs][rhs] = (uint8_t)joist_lattice_join(&lattice, lhs, rhs);
-  return NONE;
-}
-
-/* A node is part of a rule set when some pair with it has a result. */
-static bool has_node(const struct joist_rules *rules, int node) {
+bool joist_rules_has_node(const struct joist_rules *rules, int node) {
   for (int other = 0; other < rules->node_end; other++)
     if (rules->result[node][other] != NONE || rules->result[other][node] != NONE) return true;
   return false;
@@ -62,16 +47,19 @@ static bool has_node(const struct joist_rules *rules, int node) {
 /* The node a rule set has for a type. */
 static int node_of_type(const struct joist_rules *rules, int dtype, bool ambiguous) {
   if (!ambiguous) return dtype;
-  if (has_node(rules, JOIST_NODE_AMBIGUOUS + dtype)) return JOIST_NODE_AMBIGUOUS + dtype;
+  if (joist_rules_has_node(rules, JOIST_NODE_AMBIGUOUS + dtype))
+    return JOIST_NODE_AMBIGUOUS + dtype;
   const joist_category category = joist_dtype_category((joist_dtype)dtype);
   if (category == JOIST_CATEGORY_BOOL) return dtype;
   const int weak = joist_node_of_category(category);
-  return has_node(rules, weak) ? weak : NONE;
+  return joist_rules_has_node(rules, weak) ? weak : NONE;
 }
 
 int joist_rules_node_of_type(const struct joist_rules *rules, struct joist_type type) {
   const int node = node_of_type(rules, (int)type.dtype, type.ambiguous);
-  return rules->kind == JOIST_RULES_LATTICE && node != NONE && !has_node(rules, node) ? NONE : node;
+  return rules->kind == JOIST_RULES_LATTICE && node != NONE && !joist_rules_has_node(rules, node)
+             ? NONE
+             : node;
 }
 
 /* The guess that stands for a weak result. Two guesses keep what they know of their
@@ -102,6 +90,7 @@ static int derived_fact(const struct joist_rules *rules, joist_fact fact, int ty
     return fact == JOIST_FACT_ANGLE ? type - (int)dtype + (int)joist_dtype_real(dtype) : type;
   switch (fact) {
     case JOIST_FACT_SUM:
+    case JOIST_FACT_PROD:
     case JOIST_FACT_CUMSUM:
       return type - (int)dtype + (is_unsigned ? JOIST_UI64 : JOIST_I64);
     case JOIST_FACT_POWER:
@@ -114,11 +103,18 @@ static int derived_fact(const struct joist_rules *rules, joist_fact fact, int ty
     case JOIST_FACT_COUNT:
       break;
   }
-  /* Integers of fewer than 8 bits meet no float, but are numbers like others. */
-  const bool is_small = !rules->is_users && joist_dtype_bits(dtype) < 8 && dtype != JOIST_BOOL;
-  const bool is_used = rules->promote[type][type] != NONE;
-  const int asked = is_small && is_used ? type - (int)dtype + JOIST_I32 : type;
-  return rules->promote[asked][JOIST_NODE_AMBIGUOUS + rules->literal[JOIST_CATEGORY_FLOAT]];
+  const uint8_t(*const common)[JOIST_TYPE_COUNT] = rules->pairs[JOIST_PAIR_COMMON];
+  const int number = JOIST_NODE_AMBIGUOUS + rules->literal[JOIST_CATEGORY_FLOAT];
+  int floating = common[type][number];
+  /* Integers of fewer than 8 bits that meet no float are numbers like others. */
+  const bool is_small = joist_dtype_bits(dtype) < 8 && dtype != JOIST_BOOL;
+  if (floating == NONE && is_small && common[type][type] != NONE)
+    floating = common[type - (int)dtype + JOIST_I32][number];
+  if (floating >= JOIST_TYPE_COUNT) return NONE;
+  /* Integers that stay integers beside floats become the default float alone. */
+  const joist_dtype result = (joist_dtype)(floating % JOIST_DTYPE_COUNT);
+  const bool is_float = joist_dtype_category(result) >= JOIST_CATEGORY_FLOAT;
+  return is_float ? floating : rules->literal[JOIST_CATEGORY_FLOAT];
 }
 
 void joist_rules_derive(struct joist_rules *rules) {
@@ -130,15 +126,12 @@ void joist_rules_derive(struct joist_rules *rules) {
       int result = NONE;
       if (nodes[lhs] != NONE && nodes[rhs] != NONE) result = rules->result[nodes[lhs]][nodes[rhs]];
       if (is_weak(result)) result = guess(rules, result, lhs, rhs);
-      if (result >= JOIST_TYPE_COUNT) result = NONE; /* a user's node has no dtype */
-      /* A dtype outside a user's lattice still has itself in common with itself. */
-      if (result == NONE && lhs == rhs && rules->is_users) result = lhs;
-      rules->promote[lhs][rhs] = (uint8_t)result;
+      if (result == NONE && lhs == rhs && rules->meets_itself) result = lhs;
+      rules->pairs[JOIST_PAIR_COMMON][lhs][rhs] = (uint8_t)result;
     }
   }
-  if (rules->has_library) return;
   for (int f = 0; f < JOIST_FACT_COUNT; f++)
-    for (int type = 0; type < JOIST_TYPE_COUNT; type++)
+    for (int type = 0; type < JOIST_TYPE_COUNT && !rules->has_facts[f]; type++)
       rules->facts[f][type] = (uint8_t)derived_fact(rules, (joist_fact)f, type);
 }
 
@@ -151,16 +144,15 @@ static int canonical_node(const struct joist_rules *rules, const char *name) {
   return NONE;
 }
 
-/* Node of a name in a user's edges, made if new; NONE if there is no room left. */
-static int intern(struct joist_rules *rules, const char *name) {
+int joist_rules_intern(struct joist_rules *rules, const char *name) {
+  const size_t length = strlen(name);
+  if (length == 0 || length >= JOIST_NODE_NAME_SIZE) return NONE;
   int node = canonical_node(rules, name);
   for (int own = JOIST_NODE_OWN; node == NONE && own < JOIST_NODE_MAX; own++)
     if (rules->names[own][0] == '\0' || strcmp(name, rules->names[own]) == 0) node = own;
   if (node == NONE) return NONE;
-  snprintf(rules->names[node], JOIST_NODE_NAME_SIZE, "%s", name);
+  memcpy(rules->names[node], name, length + 1);
   if (node >= rules->node_end) rules->node_end = (uint8_t)(node + 1);
-  if (memchr(rules->published, node, rules->published_count) == NULL)
-    rules->published[rules->published_count++] = (uint8_t)node;
   return node;
 }
 
@@ -214,6 +206,26 @@ static void describe_cycle(const struct joist_rules *rules, int start, char *tex
   }
 }
 
+joist_status joist_rules_join_edges(struct joist_rules *rules, struct joist_error *error) {
+  struct joist_lattice lattice;
+  const int on_cycle = joist_lattice_close(&lattice, rules->node_end,
+                                           (const uint8_t(*)[2])rules->edges, rules->edge_count);
+  if (on_cycle != JOIST_LATTICE_NONE) {
+    char cycle[2 * sizeof(struct joist_quote)];
+    describe_cycle(rules, on_cycle, cycle, sizeof cycle);
+    return JOIST_FAIL(error, JOIST_E_EDGE_CYCLE,
+                      .text = {joist_quote(rules->id), joist_quote(cycle)});
+  }
+  bool present[JOIST_NODE_MAX] = {false};
+  for (size_t e = 0; e < rules->edge_count; e++)
+    present[rules->edges[e][0]] = present[rules->edges[e][1]] = true;
+  for (int lhs = 0; lhs < rules->node_end; lhs++)
+    for (int rhs = 0; rhs < rules->node_end; rhs++)
+      if (present[lhs] && present[rhs] && rules->result[lhs][rhs] == NONE)
+        rules->result[lhs][rhs] = (uint8_t)joist_lattice_join(&lattice, lhs, rhs);
+  return JOIST_OK;
+}
+
 joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
                                     const char *const *from, const char *const *to, size_t count,
                                     struct joist_error *error) {
@@ -226,7 +238,9 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
   joist_rules_clear(rules, id);
   rules->kind = JOIST_RULES_LATTICE;
   rules->policy = JOIST_BY_TYPE;
-  rules->is_users = true;
+  rules->is_users = rules->meets_itself = true;
+  snprintf(rules->source, sizeof rules->source, "edges given by the user");
+  snprintf(rules->version, sizeof rules->version, "%s", JOIST_NO_VERSION);
   memcpy(rules->literal, literal, sizeof literal);
   for (size_t e = 0; e < count; e++) {
     for (int end = 0; end < 2; end++) {
@@ -235,7 +249,9 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
       if (length == 0 || length >= JOIST_NODE_NAME_SIZE)
         return JOIST_FAIL(error, JOIST_E_NODE_NAME_LENGTH, .position = e + 1,
                           .text = {joist_quote(name)}, .count = {JOIST_NODE_NAME_SIZE - 1});
-      const int node = intern(rules, name);
+      const int node = joist_rules_intern(rules, name);
+      if (node != NONE && memchr(rules->published, node, rules->published_count) == NULL)
+        rules->published[rules->published_count++] = (uint8_t)node;
       if (node == NONE)
         return JOIST_FAIL(error, JOIST_E_NODE_COUNT, .position = e + 1, .text = {joist_quote(name)},
                           .count = {JOIST_NODE_MAX - JOIST_NODE_OWN});
@@ -243,12 +259,8 @@ joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
     }
   }
   rules->edge_count = (uint16_t)count;
-  const int on_cycle = joist_rules_join_edges(rules);
-  if (on_cycle != NONE) {
-    char cycle[2 * sizeof(struct joist_quote)];
-    describe_cycle(rules, on_cycle, cycle, sizeof cycle);
-    return JOIST_FAIL(error, JOIST_E_EDGE_CYCLE, .text = {joist_quote(id), joist_quote(cycle)});
-  }
+  const joist_status status = joist_rules_join_edges(rules, error);
+  if (status != JOIST_OK) return status;
   joist_rules_derive(rules);
   return JOIST_OK;
 }
@@ -258,7 +270,7 @@ int joist_rules_node(const struct joist_rules *rules, const char *name) {
   for (int node = 0; node < rules->node_end; node++)
     if (strcmp(name, rules->names[node]) == 0) return node;
   const int node = canonical_node(rules, name);
-  if (node != NONE) return has_node(rules, node) ? node : NONE;
+  if (node != NONE) return joist_rules_has_node(rules, node) ? node : NONE;
   /* Aliases of dtypes, with or without the mark of a guess. */
   char alias[JOIST_NODE_NAME_SIZE];
   const size_t length = strlen(name);
@@ -292,12 +304,21 @@ static bool is_flag(const bool *flag) {
 bool joist_rules_valid(const void *memory, size_t size) {
   const struct joist_rules *const rules = memory;
   if (size != sizeof *rules || rules->layout != sizeof *rules) return false;
-  bool named = memchr(rules->id, '\0', sizeof rules->id) != NULL;
+  bool named = memchr(rules->id, '\0', sizeof rules->id) != NULL &&
+               memchr(rules->source, '\0', sizeof rules->source) != NULL &&
+               memchr(rules->version, '\0', sizeof rules->version) != NULL &&
+               memchr(rules->url, '\0', sizeof rules->url) != NULL;
   for (int node = 0; node < JOIST_NODE_MAX; node++)
     named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
-  if (!named || !is_flag(&rules->is_users) || !is_flag(&rules->has_library) ||
-      !is_flag(&rules->guesses_default) || (unsigned)rules->kind > JOIST_RULES_TABLE ||
-      (unsigned)rules->policy > JOIST_BY_LITERAL_VALUE)
+  bool flags = is_flag(&rules->is_users) && is_flag(&rules->meets_itself) &&
+               is_flag(&rules->has_truths) && is_flag(&rules->guesses_default) &&
+               is_flag(&rules->extremes_known) && is_flag(&rules->powers_of_base) &&
+               is_flag(&rules->products_default);
+  for (int p = 0; p < JOIST_PAIR_COUNT; p++) flags &= is_flag(&rules->has_pairs[p]);
+  for (int f = 0; f < JOIST_FACT_COUNT; f++) flags &= is_flag(&rules->has_facts[f]);
+  if (!named || !flags || (unsigned)rules->kind > JOIST_RULES_TABLE ||
+      (unsigned)rules->policy >= JOIST_POLICY_COUNT ||
+      (unsigned)rules->beyond >= JOIST_BEYOND_COUNT)
     return false;
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
     if (rules->literal[c] >= JOIST_DTYPE_COUNT ||
@@ -311,11 +332,11 @@ bool joist_rules_valid(const void *memory, size_t size) {
     fine &= entries_below(rules->result[node], (size_t)end, end, true);
   return fine && entries_below(rules->published, rules->published_count, end, false) &&
          entries_below(rules->edges[0], 2 * (size_t)rules->edge_count, end, false) &&
-         entries_below(rules->promote[0], sizeof rules->promote, JOIST_TYPE_COUNT, true) &&
-         entries_below(rules->facts[0], sizeof rules->facts, JOIST_TYPE_COUNT, true);
+         entries_below(rules->pairs[0][0], sizeof rules->pairs, end, true) &&
+         entries_below(rules->facts[0], sizeof rules->facts, end, true);
 }
 
-/* The type a node stands for, as an index of `promote`; NONE for a user's own node. */
+/* The type a node stands for, as an index of `pairs`; NONE for a user's own node. */
 static int type_of_node(const struct joist_rules *rules, int node) {
   if (node < JOIST_TYPE_COUNT) return node;
   if (!is_weak(node)) return NONE;
@@ -332,10 +353,52 @@ bool joist_rules_type_of_node(const struct joist_rules *rules, int node, struct 
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
   const bool lhs_guess = lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT;
   const bool rhs_guess = rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT;
-  const bool spell_out =
-      (lhs_guess && !has_node(rules, lhs)) || (rhs_guess && !has_node(rules, rhs));
-  const bool alone = lhs == rhs && lhs < JOIST_TYPE_COUNT && rules->is_users;
+  const bool spell_out = (lhs_guess && !joist_rules_has_node(rules, lhs)) ||
+                         (rhs_guess && !joist_rules_has_node(rules, rhs));
+  const bool alone = lhs == rhs && lhs < JOIST_TYPE_COUNT && rules->meets_itself;
   if (!spell_out && !alone) return rules->result[lhs][rhs];
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
-  return left == NONE || right == NONE ? NONE : rules->promote[left][right];
+  return left == NONE || right == NONE ? NONE : rules->pairs[JOIST_PAIR_COMMON][left][right];
+}
+
+joist_fact joist_pair_fact(joist_pair pair, joist_dtype joined) {
+  if (pair == JOIST_PAIR_DIVIDE) return JOIST_FACT_DIVIDE;
+  const bool power = pair == JOIST_PAIR_POWER;
+  const bool is_small =
+      joist_dtype_bits(joined) < 8 && joist_dtype_category(joined) <= JOIST_CATEGORY_INTEGER;
+  const bool counts = power || pair == JOIST_PAIR_INTEGER_DIVIDE || pair == JOIST_PAIR_MODULO;
+  return counts && (joined == JOIST_BOOL || (power && is_small)) ? JOIST_FACT_POWER
+                                                                 : JOIST_FACT_COUNT;
+}
+
+int joist_rules_entry_by_fact(const struct joist_rules *rules, joist_pair pair, int left,
+                              int right) {
+  const int common = rules->pairs[JOIST_PAIR_COMMON][left][right];
+  const int type = common == NONE ? NONE : type_of_node(rules, common);
+  if (type == NONE) return common;
+  const joist_fact fact = joist_pair_fact(pair, (joist_dtype)(type % JOIST_DTYPE_COUNT));
+  return fact == JOIST_FACT_COUNT ? common : rules->facts[fact][type];
+}
+
+/* An ambiguous default spelled as its category, as tables do where no operand was a guess. */
+static int as_weak(const struct joist_rules *rules, int node) {
+  if (node < JOIST_NODE_AMBIGUOUS || node >= JOIST_TYPE_COUNT || joist_rules_has_node(rules, node))
+    return node;
+  const joist_dtype dtype = (joist_dtype)(node - JOIST_NODE_AMBIGUOUS);
+  const joist_category category = joist_dtype_category(dtype);
+  if (category == JOIST_CATEGORY_BOOL || rules->literal[category] != dtype) return node;
+  const int weak = joist_node_of_category(category);
+  return joist_rules_has_node(rules, weak) ? weak : node;
+}
+
+int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs) {
+  if (pair == JOIST_PAIR_COMMON) return joist_rules_table_entry(rules, lhs, rhs);
+  const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
+  if (left == NONE || right == NONE)
+    return rules->has_pairs[pair] ? NONE : joist_rules_table_entry(rules, lhs, rhs);
+  if (rules->has_pairs[pair]) return rules->pairs[pair][left][right];
+  const int node = joist_rules_entry_by_fact(rules, pair, left, right);
+  const bool guess = (lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT) ||
+                     (rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT);
+  return guess ? node : as_weak(rules, node);
 }

@@ -11,7 +11,8 @@
 #include "core/types/dtypes.h"
 
 enum {
-  JOIST_NODE_AMBIGUOUS = JOIST_DTYPE_COUNT, /* node of `f32?` is this + JOIST_F32 */
+  JOIST_NODE_AMBIGUOUS = JOIST_DTYPE_COUNT,             /* node of `f32?` is this + JOIST_F32 */
+  JOIST_NODE_TRUTH = JOIST_NODE_AMBIGUOUS + JOIST_BOOL, /* `b*` where the rules have it */
   JOIST_NODE_WEAK_INT = 2 * JOIST_DTYPE_COUNT,
   JOIST_NODE_WEAK_FLOAT,
   JOIST_NODE_WEAK_COMPLEX,
@@ -46,13 +47,45 @@ typedef enum {
    JOIST_DTYPE_BIT(UI64) | JOIST_DTYPE_BIT(F16) | JOIST_DTYPE_BIT(BF16) | JOIST_DTYPE_BIT(F32) | \
    JOIST_DTYPE_BIT(F64) | JOIST_DTYPE_BIT(C64) | JOIST_DTYPE_BIT(C128))
 
-/* What besides the two dtypes decides. */
+/* What besides the two dtypes decides. X(ID, name) */
+#define JOIST_POLICIES(X)                                                              \
+  X(TYPE, "type")                   /* nothing */                                      \
+  X(RANK, "rank")                   /* PyTorch: category first, then rank > 0, rank 0, \
+                                       number */                                       \
+  X(VALUE, "value")                 /* NumPy 1.x: values of literals and of rank-0     \
+                                       operands */                                     \
+  X(LITERAL_VALUE, "literal value") /* CuPy: values of literals only */                \
+  X(FITTING, "fitting literal")     /* DuckDB: a whole literal takes an integer dtype  \
+                                       that it fits, else the default or i64 */        \
+  X(SMALLEST, "smallest literal")   /* Polars: else the smallest one of its sign */
+
 typedef enum {
-  JOIST_BY_TYPE,         /* nothing */
-  JOIST_BY_RANK,         /* PyTorch: category first, then rank > 0, rank 0, number */
-  JOIST_BY_VALUE,        /* NumPy 1.x: values of literals and of rank-0 operands */
-  JOIST_BY_LITERAL_VALUE /* CuPy: values of literals only */
+#define X(ID, NAME) JOIST_BY_##ID,
+  JOIST_POLICIES(X)
+#undef X
+      JOIST_POLICY_COUNT
 } joist_rules_policy;
+
+/* Operations of two operands for which a rule set may have a table of its own. X(ID, name) */
+#define JOIST_PAIRS(X)                                                         \
+  X(COMMON, "common") /* the common dtype, and what has no table of its own */ \
+  X(ADD, "add")       /* `+`, `-`, `*` */                                      \
+  X(DIVIDE, "divide") /* `/` */                                                \
+  X(POWER, "power")   /* `^` */                                                \
+  X(INTEGER_DIVIDE, "integer_divide")                                          \
+  X(MODULO, "modulo")                                                          \
+  X(COMBINE, "combine") /* c(), ifelse() and their like */                     \
+  X(ASSIGN, "assign")   /* of the second operand to elements of the first */   \
+  X(MAXIMUM, "maximum") /* pmax() and pmin() */                                \
+  X(BITWISE, "bitwise")                                                        \
+  X(RANK_ZERO, "rank_zero") /* `add` of an operand with dims and one without */
+
+typedef enum {
+#define X(ID, NAME) JOIST_PAIR_##ID,
+  JOIST_PAIRS(X)
+#undef X
+      JOIST_PAIR_COUNT
+} joist_pair;
 
 /* What a rule set says about operations that do more than join. X(ID, name) */
 #define JOIST_FACTS(X)                                                \
@@ -61,7 +94,8 @@ typedef enum {
   X(ANGLE, "angle")     /* Arg(); complex becomes its parts' dtype */ \
   X(LINALG, "linalg")   /* solve(), qr() and their like */            \
   X(MEAN, "mean")                                                     \
-  X(SUM, "sum")       /* sum() and prod() */                          \
+  X(SUM, "sum")                                                       \
+  X(PROD, "prod")                                                     \
   X(CUMSUM, "cumsum") /* cumsum() and cumprod() */                    \
   X(POWER, "power")   /* `^`, `%/%` and `%%`, which are undefined for bool */
 
@@ -72,15 +106,47 @@ typedef enum {
       JOIST_FACT_COUNT
 } joist_fact;
 
+/* Of rules that no library stands behind. */
+#define JOIST_NO_VERSION "no library: joined with the default float, sums in 64 bits"
+
+/* What becomes of an integer result that its dtype cannot hold. X(ID, name) */
+#define JOIST_BEYOND(X) X(WRAP, "wrap") X(SATURATE, "saturate")
+
+typedef enum {
+#define X(ID, NAME) JOIST_BEYOND_##ID,
+  JOIST_BEYOND(X)
+#undef X
+      JOIST_BEYOND_COUNT
+} joist_beyond;
+
+enum { JOIST_RULES_TEXT_SIZE = 160 };
+
+/* The fact that says what an operation of two operands makes of their common dtype, if it has no
+ * table of its own; JOIST_FACT_COUNT if it leaves the dtype as it is. */
+joist_fact joist_pair_fact(joist_pair pair, joist_dtype joined);
+
 struct joist_rules {
   uint32_t layout; /* sizeof(struct joist_rules): rejects a stored set of another version */
   char id[JOIST_NODE_NAME_SIZE];
+  /* One line each: where the rules are written, what the facts were read from, and the address of
+   * the former on the web, or "". */
+  char source[JOIST_RULES_TEXT_SIZE], version[JOIST_RULES_TEXT_SIZE], url[JOIST_RULES_TEXT_SIZE];
   joist_rules_kind kind;
   joist_rules_policy policy;
-  bool is_users; /* made from edges that the user gave */
+  joist_beyond beyond;
+  bool is_users; /* what is said of its nodes is said, whatever the documents speak of */
+  /* A dtype that no pair has is its own common dtype with itself. */
+  bool meets_itself;
+  /* A literal of R's type logical is `b*`, and not `bool`. */
+  bool has_truths;
   /* Two guesses that meet in a weak category are its default, whatever their dtypes: JAX, strict.
    */
   bool guesses_default;
+  /* What max(), min() and diag() take from a guess is known: JAX. */
+  bool extremes_known;
+  /* `x ^ 2L` is of x's type, whatever the table says, and the product of two guessed matrices is a
+   * guess of the default dtype: JAX. */
+  bool powers_of_base, products_default;
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
   uint8_t node_end; /* nodes from here on are not in use */
@@ -93,14 +159,16 @@ struct joist_rules {
   uint8_t edges[JOIST_EDGE_MAX][2];
   /* Common node of two nodes as published; JOIST_NODE_NONE where undefined. */
   uint8_t result[JOIST_NODE_MAX][JOIST_NODE_MAX];
-  /* The dense table every decision reads, derived from `result` and `literal`:
+  /* The dense tables every decision reads, that of COMMON derived from `result` and `literal`:
    * node of (dtype + ambiguous * JOIST_DTYPE_COUNT) x the same, where a weak node
-   * has been resolved to the ambiguous default of its category. */
-  uint8_t promote[JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
-  /* The type that a type becomes, a node below JOIST_TYPE_COUNT; JOIST_NODE_NONE where that is an
-   * error. Read from a library, or else derived from `promote`: non-floats join the default float,
-   * sums of integers have 64 bits. */
-  bool has_library;
+   * has been resolved to the ambiguous default of its category. JOIST_NODE_NONE, or a node without
+   * a dtype, where it is an error. Those of other operations are read only if they are given. */
+  uint8_t pairs[JOIST_PAIR_COUNT][JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
+  bool has_pairs[JOIST_PAIR_COUNT];
+  /* The node that a type becomes, as in the tables above; JOIST_NODE_NONE where that is an error.
+   * Read from a library or a file, or else derived from the common dtypes: non-floats join the
+   * default float, sums of integers have 64 bits. */
+  bool has_facts[JOIST_FACT_COUNT];
   uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
 };
 
@@ -129,6 +197,9 @@ bool joist_rules_type_of_node(const struct joist_rules *rules, int node, struct 
  * as `dtype?` and the rule set has only weak categories, the result is spelled as
  * `dtype?` too. JOIST_NODE_NONE where undefined. */
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs);
+/* The node that two nodes have as the result of an operation: by its own table if there is one,
+ * else what operations make of the common node. */
+int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs);
 
 /* Nodes of a shortest way up from one node to another along the edges, both ends included; how
  * many. 0 where there is none, as in every table; 1 from a node to itself. Of ways of one length,
@@ -141,7 +212,19 @@ size_t joist_rules_path(const struct joist_rules *rules, int from, int to,
 size_t joist_rules_bounds(const struct joist_rules *rules, int lhs, int rhs,
                           uint8_t bounds[JOIST_NODE_MAX]);
 
+/* What an operation without a table makes of two types, below JOIST_TYPE_COUNT: a fact of their
+ * common one. */
+int joist_rules_entry_by_fact(const struct joist_rules *rules, joist_pair pair, int left,
+                              int right);
+
+/* Whether some pair with a node has a result. */
+bool joist_rules_has_node(const struct joist_rules *rules, int node);
+
 /* ---- for what makes rule sets ---- */
+
+/* The node of a name, made if it is new; JOIST_NODE_NONE if it is too long, empty or one too many.
+ */
+int joist_rules_intern(struct joist_rules *rules, const char *name);
 
 /* The weak node of a category (integer, float or complex), and back. */
 int joist_node_of_category(joist_category category);
@@ -149,9 +232,11 @@ joist_category joist_category_of_node(int weak);
 
 /* Clears a rule set, sets its id, and names the known and ambiguous dtypes. */
 void joist_rules_clear(struct joist_rules *rules, const char *id);
-/* Fills `result` from `edges`. Returns a node on a cycle or JOIST_NODE_NONE. */
-int joist_rules_join_edges(struct joist_rules *rules);
-/* Fills `promote` from `result` and `literal`, and `facts` where they come from no library. */
+/* Fills from `edges` the cells of `result` that are undefined. Fails with JOIST_ERROR_PROMOTION if
+ * there is a cycle, which the error shows. */
+joist_status joist_rules_join_edges(struct joist_rules *rules,
+                                    struct joist_error *error) JOIST_MUST_CHECK;
+/* Fills the common dtypes from `result` and `literal`, and the facts that are not given. */
 void joist_rules_derive(struct joist_rules *rules);
 
 #endif

@@ -62,11 +62,16 @@ joist_category joist_host_category(joist_host host);
  * represented, and NA only by f64 and c128. */
 bool joist_import_fits(joist_host host, const void *values, size_t n, joist_dtype dtype);
 
-/* The smallest and largest value of a literal, for value-based promotion and comparisons, of the
- * parts for complex, and whether all are whole numbers, as no complex ones are said to be. False
- * when there is none (n == 0, NA, NaN). */
-bool joist_host_range(joist_host host, const void *values, size_t n, double *low, double *high,
-                      bool *whole);
+/* The values of a literal, for value-based promotion and comparisons: the range of the finite ones,
+ * of the parts for complex, or of the infinite ones if there are no others; low > high if all are
+ * NaN. `whole` if all are whole numbers, which no complex ones are said to be. */
+struct joist_host_values {
+  double low, high;
+  bool whole, has_infinity, has_nan;
+};
+/* False if n == 0, for NA, and if some are NaN. */
+bool joist_host_range(joist_host host, const void *values, size_t n,
+                      struct joist_host_values *found);
 
 /* Converts n elements of `dtype` to host values: LOGICAL from bool; INTEGER from
  * bool and integer dtypes (a value that is not an int, INT_MIN included, is an error);

@@ -322,8 +322,13 @@ joist_category joist_host_category(joist_host host) {
   return joist_dtype_category(host_layout(host));
 }
 
-bool joist_host_range(joist_host host, const void *values, size_t n, double *low, double *high,
-                      bool *whole) {
+static void widen(double value, double *low, double *high) {
+  if (value < *low) *low = value;
+  if (value > *high) *high = value;
+}
+
+bool joist_host_range(joist_host host, const void *values, size_t n,
+                      struct joist_host_values *found) {
   const joist_dtype layout = host_layout(host);
   const size_t parts = host == JOIST_HOST_COMPLEX ? 2 : 1;
   const size_t size = joist_dtype_size(layout) / parts;
@@ -331,21 +336,30 @@ bool joist_host_range(joist_host host, const void *values, size_t n, double *low
   const bool has_integer_na =
       host == JOIST_HOST_LOGICAL || host == JOIST_HOST_INTEGER || host == JOIST_HOST_INTEGER64;
   const double na = (double)(host == JOIST_HOST_INTEGER64 ? INT64_MIN : INT32_MIN);
-  *whole = parts == 1;
+  double least = (double)INFINITY, most = -(double)INFINITY; /* of the infinite ones */
+  *found = (struct joist_host_values){.low = least, .high = most, .whole = parts == 1};
   for (size_t i = 0; i < n * parts; i++) {
     double value;
     convert(1, (const char *)values + i * size, &value);
-    if (isnan(value)) return false;
-    *whole &= value == floor(value);
+    if (!isfinite(value)) {
+      found->whole = false;
+      found->has_nan |= isnan(value);
+      found->has_infinity |= isinf(value) != 0;
+      widen(value, &least, &most); /* NaN is neither less nor greater */
+      continue;
+    }
+    found->whole &= value == floor(value);
     if (has_integer_na && value == na) {
       /* Rounding to double makes other integer64 values equal to NA's too. */
       int64_t exact;
       joist_convert_find(layout, JOIST_I64)(1, (const char *)values + i * size, &exact);
       if (exact == (host == JOIST_HOST_INTEGER64 ? INT64_MIN : INT32_MIN)) return false;
     }
-    if (host == JOIST_HOST_LOGICAL) value = value != 0;
-    if (i == 0 || value < *low) *low = value;
-    if (i == 0 || value > *high) *high = value;
+    widen(host == JOIST_HOST_LOGICAL ? value != 0 : value, &found->low, &found->high);
   }
-  return n > 0;
+  if (found->low > found->high) {
+    found->low = least;
+    found->high = most;
+  }
+  return n > 0 && !found->has_nan;
 }

@@ -47,7 +47,7 @@ size_t joist_host_size(joist_host host) { return patterns[host].size; }
     WORD count = 0;                                                                           \
     JOIST_VECTORIZE_LOOP                                                                      \
     for (size_t i = 0; i < n; i++) count += is_missing_##NAME(values, i, kept, na);           \
-    return count;                                                                             \
+    return (size_t)count;                                                                     \
   }                                                                                           \
   static void mark_##NAME(const struct pattern *pattern, const char *values, size_t n,        \
                           uint8_t *mask) {                                                    \

@@ -42,6 +42,23 @@ static int turns_together(const struct joist_code *code) {
   return BYTES / bytes < MOST ? (int)(BYTES / bytes) : MOST;
 }
 
+/* Notes a value that does not fit. */
+static void add_watch(struct joist_text *text, const struct joist_code_step *step,
+                      const uint32_t *in) {
+  joist_text_add(text, "      if (");
+  if (step->to) joist_text_add(text, "v%u == 0 && ", in[2]);
+  if (step->kind == JOIST_CODE_WRAPS)
+    joist_text_add(text, "wraps_%s_%s<%s>(v%u, v%u)", joist_code_op(step->op),
+                   joist_code_kind(step->from), joist_code_type(step->from), in[0], in[1]);
+  else if (step->kind == JOIST_CODE_LARGE)
+    joist_text_add(text, "is_large(v%u, %u)", in[0], step->op);
+  else
+    joist_text_add(text, "(v%u < %lld || v%u > %lld)", in[0],
+                   (long long)joist_dtype_min_int((joist_dtype)step->op), in[0],
+                   (long long)joist_dtype_max_int((joist_dtype)step->op));
+  joist_text_add(text, ") note_wrapped(parameter);\n");
+}
+
 /* Register r is variable v<step> of the step that wrote it last. Elements of arrays are those
  * of packs, which `pack` chooses from ("" or an index), or where it is NULL `at` in memory. */
 static void add_element_step(struct joist_text *text, const struct joist_code_step *step,
@@ -103,6 +120,11 @@ static void add_element_step(struct joist_text *text, const struct joist_code_st
       joist_text_add(text, ");\n");
       break;
     }
+    case JOIST_CODE_WRAPS:
+    case JOIST_CODE_BEYOND:
+    case JOIST_CODE_LARGE:
+      add_watch(text, step, in);
+      return;
     default: /* FOLD */
       joist_text_add(text, "      sum%u[j] = started ? op_%s_%s<%s>(sum%u[j], v%u) : v%u;\n",
                      step->out, joist_code_op(step->op), joist_code_kind(step->from), type,

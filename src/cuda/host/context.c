@@ -90,10 +90,10 @@ static cudaError_t open_device(struct joist_cuda_state *state) {
   }
   if (result == cudaSuccess) result = cudaMallocHost(&state->ring, JOIST_CUDA_RING);
   void *memory = NULL;
-  if (result == cudaSuccess) result = cudaMalloc(&memory, sizeof *state->failure);
+  if (result == cudaSuccess) result = cudaMalloc(&memory, 2 * sizeof *state->failure);
   state->failure = memory;
   memory = NULL;
-  if (result == cudaSuccess) result = cudaMallocHost(&memory, sizeof *state->failure_found);
+  if (result == cudaSuccess) result = cudaMallocHost(&memory, 2 * sizeof *state->failure_found);
   state->failure_found = memory;
   return result;
 }

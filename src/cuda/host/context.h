@@ -32,7 +32,7 @@ struct joist_cuda_state {
   int ring_half;
   size_t ring_at;             /* in this half */
   cudaEvent_t ring_passed[2]; /* the copies from a half that was left are done */
-  uint64_t *failure;          /* of the device, and where it is read to */
+  uint64_t *failure;          /* two words of the device, and where they are read to */
   uint64_t *failure_found;    /* page-locked */
 };
 

@@ -24,7 +24,9 @@ struct joist_cuda_head {
    * o). With segments 0 there is one result: the elements go to the threads round-robin,
    * LANES at a time. */
   uint64_t inner, middle, segments;
-  uint64_t *failure; /* the smallest position x 2^16 + number of the step that failed */
+  /* The smallest position x 2^16 + number of the step that failed; 1 if a value that is watched
+   * does not fit. */
+  uint64_t *failure;
   const struct joist_code_step *steps;
   uint32_t step_count, array_count, gather_count, rank;
 };

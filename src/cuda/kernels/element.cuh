@@ -18,6 +18,7 @@
 #include "core/kernels/math_f64.h"
 #include "core/kernels/special_f32.h"
 #include "core/kernels/special_f64.h"
+#include "core/kernels/wraps.h"
 #include "core/types/dtypes.def"
 #include "core/types/narrow.h"
 #include "core/types/saturate.h"
@@ -74,6 +75,12 @@ struct unsigned_of<8> {
 #define COUNT_BITS(a) count_bits((uint64_t)OWN_BITS(a))
 #define SIGN_MASK(a) ((a) >> (8 * sizeof(a) - 1))
 #define SHIFTS_OUT(a, b) (OWN_BITS(b) >= (unsigned)(8 * sizeof(a)))
+#define SUM_OF(a, b) ((T)(MODULAR(a) + MODULAR(b)))
+#define DIFFERENCE_OF(a, b) ((T)(MODULAR(a) - MODULAR(b)))
+#define IS_LEAST(a) ((a < 0) & ((T)(0 - MODULAR(a)) < 0))
+#define PRODUCT_WRAPS(a, b) product_wraps(a, b)
+#define POWER_WRAPS(a, b) power_wraps(a, b)
+#define SHIFT_WRAPS(a, b) (SHIFTS_OUT(a, b) ? a != 0 : (T)((T)(MODULAR(a) << (b)) >> (b)) != a)
 #define MATH(name) real_##name
 #define FAST(name) quick_##name
 #define LOGISTIC(a) quick_logistic(a)
@@ -101,6 +108,18 @@ struct unsigned_of<8> {
 #define LOG1P_COMPLEX(z) joist_clog1p(z)
 
 #define DEVICE JOIST_DEVICE static inline
+
+#define WRAPPING(NAME, T)                                                   \
+  DEVICE int product_wraps(T a, T b) { return product_wraps_##NAME(a, b); } \
+  DEVICE int power_wraps(T a, T b) { return power_wraps_##NAME(a, b); }
+WRAPPING(i8, int8_t)
+WRAPPING(i16, int16_t)
+WRAPPING(i32, int32_t)
+WRAPPING(i64, int64_t)
+WRAPPING(ui8, uint8_t)
+WRAPPING(ui16, uint16_t)
+WRAPPING(ui32, uint32_t)
+WRAPPING(ui64, uint64_t)
 
 /* C's function for each precision. */
 #define BOTH1(NAME)                                        \
@@ -219,6 +238,15 @@ DEVICE joist_complex<R> complex_power(joist_complex<R> a, joist_complex<R> b) {
   DEFINE_##OPERANDS##_SAME(OP, KIND, (CONDITION) ? (REPAIR) : (E))
 #include "core/program/ops.def"
 
+/* Whether a result does not fit; operations of one operand are given it twice. */
+#define WRAPS(OP, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
+  template <class T>                                           \
+  DEVICE bool wraps_##OP##_##KIND(const T a, const T b) {      \
+    (void)b;                                                   \
+    return WRAP;                                               \
+  }
+#include "core/program/ops.def"
+
 /* ---- conversion: to_I8(from_F16(x)); the rules are those of core/types/convert.h ---- */
 
 /* Loads an element as the number it is converted from: narrow floats as f32. */
@@ -304,5 +332,13 @@ DEVICE joist_c128 to_C128(V v) {
 DEVICE joist_c128 to_C128(joist_c64 v) { return joist_c128((double)v.re, (double)v.im); }
 DEVICE joist_c128 to_C128(joist_c128 v) { return v; }
 #undef OF_COMPLEX
+
+/* Whether the magnitude of a number, or of a negative one its complement, has more digits. */
+template <class T>
+DEVICE bool is_large(T x, int digits) {
+  typedef typename unsigned_of<(int)sizeof(T)>::type bits;
+  const bits sign = (T)-1 < (T)1 ? (bits)(0 - ((bits)x >> (8 * sizeof(T) - 1))) : 0;
+  return digits < (int)(8 * sizeof(T)) && (bits)((bits)x ^ sign) >> digits != 0;
+}
 
 #endif

@@ -165,6 +165,57 @@ JOIST_DEVICE JOIST_OUTLINE static bool compute_element(uint32_t op, uint32_t dty
   return true;
 }
 
+/* Whether op(a, b) does not fit. */
+JOIST_DEVICE JOIST_OUTLINE static bool wraps_element(uint32_t op, uint32_t dtype,
+                                                     const joist_register &a,
+                                                     const joist_register &b) {
+  switch (op * JOIST_DTYPE_COUNT + dtype) {
+#define CASE_WRAPS(ID, K, T, F, OP, B) \
+  CASE(OP, ID) return wraps_##OP##_##K<T>(get<T>(a), get<T>(b));
+#define WRAPS(OP, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) JOIST_DTYPES_##KIND(CASE_WRAPS, OP, )
+#include "core/program/ops.def"
+  }
+  return false;
+}
+
+/* Whether an integer is not between the bounds of dtype `bounds`. */
+JOIST_DEVICE static inline bool is_beyond(uint32_t bounds, uint32_t dtype,
+                                          const joist_register &a) {
+  int low = 0, high = 0;
+  switch (bounds) {
+#define X(ID, KIND, T, FACTS, A, B)              \
+  case JOIST_##ID:                               \
+    low = -(1 << (JOIST_BITS_IN FACTS - 1));     \
+    high = (1 << (JOIST_BITS_IN FACTS - 1)) - 1; \
+    break;
+    JOIST_DTYPES_BYTE_INT(X, , )
+#undef X
+#define X(ID, KIND, T, FACTS, A, B)        \
+  case JOIST_##ID:                         \
+    high = (1 << JOIST_BITS_IN FACTS) - 1; \
+    break;
+    JOIST_DTYPES_BYTE_UINT(X, , )
+#undef X
+  }
+  const int value = dtype == JOIST_I8 ? get<int8_t>(a) : get<uint8_t>(a);
+  return value < low || value > high;
+}
+
+JOIST_DEVICE static inline bool is_large_element(uint32_t dtype, int digits,
+                                                 const joist_register &a) {
+  switch (dtype) {
+#define X(ID, KIND, T, FACTS, A, B) \
+  case JOIST_##ID:                  \
+    return is_large(get<T>(a), digits);
+    JOIST_DTYPES_INT(X, , )
+    JOIST_DTYPES_UINT(X, , )
+    JOIST_DTYPES_BYTE_INT(X, , )
+    JOIST_DTYPES_BYTE_UINT(X, , )
+#undef X
+  }
+  return false;
+}
+
 /* The operations that join the partial results of reductions. */
 JOIST_DEVICE JOIST_OUTLINE static void combine_element(uint32_t op, uint32_t dtype,
                                                        const joist_register &a,
@@ -229,6 +280,17 @@ JOIST_DEVICE static inline void run_steps(const joist_cuda_group &group, uint64_
           return;
         }
         registers[step.out] = made;
+        break;
+      }
+      case JOIST_CODE_WRAPS:
+      case JOIST_CODE_BEYOND:
+      case JOIST_CODE_LARGE: {
+        const joist_register a = registers[step.in[0]], b = registers[step.in[1]];
+        const bool counts = step.to == 0 || get<uint8_t>(registers[step.in[2]]) == 0;
+        if (counts && (step.kind == JOIST_CODE_WRAPS    ? wraps_element(step.op, step.from, a, b)
+                       : step.kind == JOIST_CODE_BEYOND ? is_beyond(step.op, step.from, a)
+                                                        : is_large_element(step.from, step.op, a)))
+          note_wrapped(group);
         break;
       }
       case JOIST_CODE_FOLD: {

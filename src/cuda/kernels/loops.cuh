@@ -100,6 +100,12 @@ JOIST_DEVICE static inline void report(const Group &group, uint64_t position, ui
   atomicMin((unsigned long long *)group.head.failure, (unsigned long long)(position << 16 | step));
 }
 
+/* A value that is watched does not fit. */
+template <class Group>
+JOIST_DEVICE static inline void note_wrapped(const Group &group) {
+  atomicOr((unsigned long long *)group.head.failure + 1, 1ull);
+}
+
 /* ---- V consecutive elements, in accesses of at most 16 bytes ---- */
 
 template <class T, int V>

@@ -13,7 +13,7 @@ static void arrays_of(const struct joist_plan *plan, const struct joist_group *g
   const struct joist_instruction *const all = plan->program->instructions;
   if (group->kind == JOIST_GROUP_ARRAY) {
     const struct joist_instruction *const i = &all[group->instruction];
-    for (uint32_t k = 0; k < i->operand_count; k++) read[i->operand[k]] = true;
+    for (uint32_t k = 0; k < joist_reads(i); k++) read[joist_read_at(i, k)] = true;
     for (uint32_t k = 0; k < i->result_count; k++) written[i->result + k] = true;
     return;
   }

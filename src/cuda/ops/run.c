@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/tally.h"
 #include "core/plan/storage.h"
 #include "core/types/error.h"
 #include "cuda/codegen/compile.h"
@@ -233,7 +234,8 @@ static joist_status run_elementwise(const struct running *r, struct joist_error 
   const struct joist_group *const group = r->group;
   if (group->count == 0) return group->sink_count == 0 ? JOIST_OK : joist_cuda_run_on_cpu(r, error);
   struct joist_code code;
-  const struct joist_code_options options = {.given = r->given};
+  const struct joist_code_options options = {
+      .given = r->given, .watches = !r->run->exact, .coarse = !r->run->exact};
   return joist_code_lower(r->plan, group, options, &code) && joist_cuda_fit(&code)
              ? run_code(r, &code, group->count, group->space, error)
              : joist_cuda_run_on_cpu(r, error);
@@ -255,8 +257,10 @@ static bool has_elements(const struct running *r, const struct joist_instruction
          (i->op == JOIST_OP_CONCATENATE && same);
 }
 
+/* The CPU looks for what does not fit in results of operations on whole arrays. */
 static joist_status run_array(const struct running *r, struct joist_error *error) {
   const struct joist_instruction *const i = &r->plan->program->instructions[r->group->instruction];
+  if (i->watch != 0) return joist_cuda_run_on_cpu(r, error);
   const struct joist_cuda_operation *const operation = joist_cuda_operation(i->op);
   const bool can = operation->run != NULL && has_elements(r, i) &&
                    (operation->can == NULL || operation->can(r, i));
@@ -264,6 +268,23 @@ static joist_status run_array(const struct running *r, struct joist_error *error
 }
 
 /* ---- a whole plan ---- */
+
+/* The flag that kernels set where a value that is watched does not fit. */
+static joist_status clear_wrapped(const struct running *r, struct joist_error *error) {
+  return joist_cuda_check(
+      cudaMemsetAsync(r->state->failure + 1, 0, sizeof *r->state->failure, r->state->stream),
+      "starting a kernel", error);
+}
+
+static joist_status read_wrapped(const struct running *r, struct joist_error *error) {
+  struct joist_cuda_state *const state = r->state;
+  cudaError_t result =
+      cudaMemcpyAsync(state->failure_found + 1, state->failure + 1, sizeof *state->failure,
+                      cudaMemcpyDeviceToHost, state->stream);
+  if (result == cudaSuccess) result = cudaStreamSynchronize(state->stream);
+  if (result == cudaSuccess && state->failure_found[1] != 0) joist_tally_suspect(r->run->tally);
+  return joist_cuda_check(result, "running a program", error);
+}
 
 /* What runs meanwhile may use another device, as finalizers of its tensors do. */
 static joist_status poll(const struct running *r, struct joist_error *error) {
@@ -297,6 +318,8 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
     if (status == JOIST_OK) status = joist_cuda_place_given(&r, arrays, given, &placed, error);
     r.given = given;
   }
+  const bool flags = run->tally != NULL && !run->exact;
+  if (flags && status == JOIST_OK) status = clear_wrapped(&r, error);
   for (uint32_t g = 0; g < plan->group_count && status == JOIST_OK; g++) {
     if (g > 0) status = poll(&r, error);
     r.group = &plan->groups[g];
@@ -309,6 +332,7 @@ joist_status joist_cuda_run(const struct joist_device *device, const struct jois
     if (arrays[v] != outputs[k])
       status = copy_within(&r, outputs[k], arrays[v], bytes_of(program, v), error);
   }
+  if (flags && status == JOIST_OK) status = read_wrapped(&r, error);
   joist_cuda_free(device, scratch);
   joist_cuda_free(device, placed);
   if (n > FEW) free(arrays);

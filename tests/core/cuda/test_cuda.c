@@ -7,6 +7,7 @@
  * environment variable JOIST_TEST_SHORT set, a part of it: a third of the dtypes, few programs. */
 #include "random_programs.h"
 
+#include "core/base/tally.h"
 #include "core/device.h"
 #include "cuda/codegen/compile.h"
 #include "cuda/host/memory.h"
@@ -21,7 +22,7 @@ static const struct joist_device *gpu;
 /* Bits of every result of the first run, for the second to compare with. */
 enum { RESULTS_MAX = 1 << 20 };
 static uint64_t *hashes;
-static size_t hash_count;
+static size_t hash_count, hashes_kept;
 static bool second_run;
 
 /* A NaN counts as any other: which one an operation gives, C leaves to the compiler. */
@@ -40,11 +41,13 @@ static void remember(joist_dtype dtype, size_t n, const void *elements, const ch
     if (has_nan && value == 0 && !joist_dtype_has_nan(real)) bits = 0;
     hash = (hash ^ (isnan(value) ? UINT64_C(0x7ff8dead) : bits)) * UINT64_C(0x100000001b3);
   }
-  if (hash_count == RESULTS_MAX) return;
-  if (second_run)
+  if (hash_count == (second_run ? hashes_kept : RESULTS_MAX)) return;
+  if (second_run) {
     CHECK_MSG(hashes[hash_count] == hash, "%s: compiled and interpreted bits differ", what);
-  else
+  } else {
     hashes[hash_count] = hash;
+    hashes_kept = hash_count + 1;
+  }
   hash_count++;
 }
 
@@ -61,13 +64,15 @@ static bool leaves_out(int dtype) {
 
 static struct { long compared, failing, given; } seen;
 
+static struct joist_tally *tally_there; /* of the next run; NULL for none */
+
 /* Runs a program on copies in the device's memory; half of the inputs of one element stay here. */
 static joist_status run_there(const struct joist_program *program, void *const *inputs,
                               void *const *outputs, struct joist_error *error) {
   void *in[VALUES_MAX] = {NULL}, *out[OUTPUTS_MAX] = {NULL};
   bool here[VALUES_MAX] = {false};
   struct joist_plan *plan = NULL;
-  const struct joist_run run = {.threads = 1, .here = here};
+  const struct joist_run run = {.threads = 1, .here = here, .tally = tally_there};
   joist_status status = joist_plan_make(program, &plan, error);
   for (uint32_t v = 0; v < program->value_count; v++) {
     const uint32_t input = program->values[v].input;
@@ -457,6 +462,8 @@ static void test_diagnosis(void) {
   CHECK(joist_device_find("cuda:99") == NULL && joist_device_find("tpu") == NULL);
 }
 
+#include "watched.h"
+
 static void test_everything(void) {
   random_state = 88172645463325252u;
   hash_count = 0;
@@ -469,6 +476,7 @@ static void test_everything(void) {
   test_broadcasts();
   test_moves();
   test_on_cpu();
+  test_watched();
   test_random(150, (struct style){.elements = 60, .instructions = 12}, "tiny");
   test_random(100, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
   test_random(150, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");

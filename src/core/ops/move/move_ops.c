@@ -123,6 +123,28 @@ joist_status joist_print_run(const struct joist_call *call, struct joist_error *
   return run->print != NULL && run->print(run->context, call) ? JOIST_INTERRUPTED : JOIST_OK;
 }
 
+joist_status joist_require_shape(const struct joist_shape *const *shapes,
+                                 const struct joist_attributes *attributes,
+                                 struct joist_shape *result, struct joist_error *error) {
+  (void)attributes;
+  *result = *shapes[0];
+  if (shapes[1]->rank == 0) return JOIST_OK;
+  const struct joist_shape scalar = {.rank = 0};
+  size_t count = 0;
+  (void)joist_shape_count(shapes[1], &count);
+  return JOIST_FAIL(error, JOIST_E_RESHAPE, .shape = {*shapes[1], scalar}, .count = {count, 1});
+}
+
+joist_status joist_require_run(const struct joist_call *call, struct joist_error *error) {
+  const struct joist_run *const run = call->run;
+  bool holds = false;
+  for (size_t k = 0; k < joist_dtype_size(call->operand[1]->type.dtype); k++)
+    holds |= ((const char *)call->in[1])[k] != 0;
+  if (holds) return copy(call, error);
+  if (run->print != NULL && run->print(run->context, call)) return JOIST_INTERRUPTED;
+  return JOIST_FAIL(error, JOIST_E_REQUIRED);
+}
+
 /* ---- side by side ---- */
 
 /* The first operand that is not a scalar gives the other extents; scalars alone become a vector.
@@ -391,17 +413,35 @@ bool joist_walk_pad_edge(const struct joist_shape *from, const struct joist_shap
   return true;
 }
 
+/* Whether the elements that are kept are lines of the first dim, with edges that are written along
+ * with each line. */
+static bool has_lines(const struct joist_shape *from, const struct joist_shape *to,
+                      const struct joist_attributes *attributes, const struct joist_walk *walk,
+                      struct joist_edges *edges) {
+  for (int d = 0; d < to->rank; d++)
+    if (joist_attribute_at(attributes, JOIST_ATTRIBUTE_INTERIOR, d) > 0) return false;
+  if (walk->rank < 2 || walk->in_stride[0] != 1 || walk->out_stride[0] != 1) return false;
+  int64_t first, end;
+  padded_range(from, to, attributes, 0, &first, &end);
+  edges->low = (size_t)first;
+  edges->high = (size_t)((int64_t)to->extent[0] - end);
+  return (size_t)(end - first) == walk->extent[0] && edges->low + edges->high > 0;
+}
+
 joist_status joist_pad_run(const struct joist_call *call, struct joist_error *error) {
   const struct joist_shape *const from = &call->operand[0]->shape, *const to = &call->result->shape;
   const struct joist_attributes *const attributes = joist_call_attributes(call);
-  struct joist_walk walk;
+  struct joist_edges edges = {.value = call->in[1]};
+  struct joist_walk inner, walk;
+  joist_walk_pad(from, to, attributes, &inner);
+  const bool lines = has_lines(from, to, attributes, &inner, &edges);
   joist_status status = JOIST_OK;
-  for (int edge = 0; status == JOIST_OK && joist_walk_pad_edge(from, to, attributes, edge, &walk);
-       edge++)
+  for (int edge = lines ? 2 : 0;
+       status == JOIST_OK && joist_walk_pad_edge(from, to, attributes, edge, &walk); edge++)
     status = joist_move(size_of(call), &walk, call->in[1], call->out[0], call->run, error);
   if (status != JOIST_OK) return status;
-  joist_walk_pad(from, to, attributes, &walk);
-  return joist_move(size_of(call), &walk, call->in[0], call->out[0], call->run, error);
+  return joist_move_lines(size_of(call), &inner, lines ? &edges : NULL, call->in[0], call->out[0],
+                          call->run, error);
 }
 
 /* ---- gathering by positions that are values ---- */

@@ -108,6 +108,7 @@ struct moving {
   const struct joist_walk *walk;
   const char *in;
   char *out;
+  const struct joist_edges *edges; /* NULL for none */
 };
 
 /* n steps along the first dim from step k on; `in` and `out` are where the dim begins. */
@@ -143,6 +144,18 @@ static void move_run(const struct moving *moving, size_t k, size_t n, const char
   }
 }
 
+static void repeat(size_t size, size_t n, const void *from, void *to) {
+  JOIST_BY_SIZE(size, stride, n, from, 0, to, 1);
+}
+
+/* The edges of a line of which steps first .. end - 1 have been moved. */
+static void fill_edges(const struct moving *moving, size_t first, size_t end, char *line) {
+  const struct joist_edges *const edges = moving->edges;
+  const size_t size = moving->size, length = moving->walk->extent[0];
+  if (first == 0) repeat(size, edges->low, edges->value, line - edges->low * size);
+  if (end == length) repeat(size, edges->high, edges->value, line + length * size);
+}
+
 /* How far step k of dim d is from the start of the dim, in the array that is read (or
  * written). */
 static int64_t offset_of(const struct joist_walk *walk, int d, size_t k, bool written) {
@@ -169,6 +182,7 @@ static void move_steps(const struct moving *moving, size_t first, size_t n) {
   for (;;) {
     const size_t run = joist_smaller(inner - k, n);
     move_run(moving, k, run, moving->in + in * size, moving->out + out * size);
+    if (moving->edges != NULL) fill_edges(moving, k, k + run, moving->out + out * size);
     n -= run;
     if (n == 0) return;
     k = 0;
@@ -191,16 +205,22 @@ static void move_chunk(const void *context, size_t task, size_t worker) {
   move_steps(moving, part.first, part.n);
 }
 
-joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
-                        const struct joist_run *run, struct joist_error *error) {
+joist_status joist_move_lines(size_t size, const struct joist_walk *walk,
+                              const struct joist_edges *edges, const void *in, void *out,
+                              const struct joist_run *run, struct joist_error *error) {
   if (walk->count == 0) return JOIST_OK;
-  const struct moving moving = {size, walk, in, out};
+  const struct moving moving = {size, walk, in, out, edges};
   const size_t chunks = joist_divide_up(walk->count, CHUNK);
   int threads = joist_threads_for(run, walk->count, chunks);
   /* Of places that are listed twice, the last one counts. */
   for (int d = 0; d < walk->rank; d++)
     if (walk->scatter && walk->list[d] != NULL) threads = 1;
   return joist_tasks_run_on(run, threads, chunks, CHUNK, move_chunk, &moving, error);
+}
+
+joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
+                        const struct joist_run *run, struct joist_error *error) {
+  return joist_move_lines(size, walk, NULL, in, out, run, error);
 }
 
 joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,

@@ -39,6 +39,19 @@ void joist_walk_put(const struct joist_shape *shape, const struct joist_index *i
 joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,
                         const struct joist_run *run, struct joist_error *error) JOIST_MUST_CHECK;
 
+/* What is written around each line of the first dim: so many times the value in front of it and
+ * behind it. */
+struct joist_edges {
+  size_t low, high;
+  const void *value;
+};
+
+/* The same for lines with edges, which are runs of the array written. */
+joist_status joist_move_lines(size_t size, const struct joist_walk *walk,
+                              const struct joist_edges *edges, const void *in, void *out,
+                              const struct joist_run *run,
+                              struct joist_error *error) JOIST_MUST_CHECK;
+
 /* count elements in a row; and one of them repeated. */
 joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,
                                  const struct joist_run *run,

@@ -67,7 +67,7 @@ static void count_elements(const struct line *line, size_t n, const char *keys,
   const size_t span = (size_t)(known->high - known->low) + 1;
   uint32_t numbers[JOIST_PARTITION_CHUNK];
   uint64_t room[JOIST_PARTITION_CHUNK];
-  memset(counts, 0, span * sizeof *counts);
+  memset(counts, 0, (size_t)span * sizeof *counts);
   for (size_t length, first = 0; first < n; first += length) {
     length = joist_smaller(n - first, JOIST_PARTITION_CHUNK);
     joist_sort_kernels(kernels->key)
@@ -127,7 +127,7 @@ static void sort_words(const struct line *line, size_t n, uint64_t *words, uint6
     write_positions(line, n, words, out);
     return;
   }
-  memset(counts, 0, span * sizeof *counts);
+  memset(counts, 0, (size_t)span * sizeof *counts);
   for (size_t i = 0; i < n; i++) counts[(words[i] >> place) - low]++;
   for (size_t k = 0, before = 0; k < span; k++) {
     const uint32_t own = counts[k];

@@ -4,12 +4,14 @@
  * contiguous elements (inner = 1) and narrow slabs are scanned block by block in the
  * accumulator's dtype; wide rows are combined with the row before, a row at a time. What is
  * combined in which order depends on the shape alone. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/kernels/kernels.h"
 #include "core/program/call.h"
+#include "core/program/watch.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
@@ -30,7 +32,9 @@ struct pass {
   size_t width; /* of a piece of rows */
   const char *in;
   char *out;
-  char *scratch; /* for every worker, ROOM elements */
+  char *scratch;                /* for every worker, ROOM elements */
+  joist_magnitudes *magnitudes; /* of integers that are watched; NULL for others */
+  _Atomic uint64_t *bits;       /* what it gave, or'ed */
 };
 enum { ROOM = BLOCK + NARROW > 2 * WIDTH ? BLOCK + NARROW : 2 * WIDTH };
 
@@ -53,11 +57,19 @@ joist_status joist_scan_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
+static void note_magnitudes(const struct pass *pass, size_t n, const char *in) {
+  if (pass->magnitudes == NULL) return;
+  const uint64_t bits = pass->magnitudes(n, in);
+  if (bits & ~atomic_load_explicit(pass->bits, memory_order_relaxed))
+    atomic_fetch_or_explicit(pass->bits, bits, memory_order_relaxed);
+}
+
 /* Where the accumulator of `n` elements from `first` on is: in the result itself, if it has
  * that dtype. The elements are there afterwards. */
 static char *load(const struct pass *pass, size_t first, size_t n, char *scratch) {
   const char *const in = pass->in + first * pass->in_size;
   char *const at = pass->narrow == NULL ? pass->out + first * pass->size : scratch;
+  note_magnitudes(pass, n, in);
   if (pass->widen != NULL)
     pass->widen(n, in, at);
   else
@@ -100,6 +112,7 @@ static void scan_rows(const struct pass *pass, size_t outer, size_t piece, char 
   for (size_t m = 0; m < pass->middle; m++) {
     const size_t first = (outer * pass->middle + m) * pass->inner + part.first;
     const char *row = pass->in + first * pass->in_size;
+    note_magnitudes(pass, n, row);
     if (pass->widen != NULL) {
       pass->widen(n, row, wide);
       row = wide;
@@ -238,5 +251,12 @@ joist_status joist_scan_run(const struct joist_call *call, struct joist_error *e
                       .out = call->out[0]};
   const size_t count = joist_value_count(call->operand[0]);
   if (count == 0) return JOIST_OK;
-  return run_pass(&pass, combine == JOIST_OP_MUL, call->run, error);
+  _Atomic uint64_t bits = 0;
+  pass.bits = &bits;
+  const bool same_sign = joist_dtype_kind(from) == joist_dtype_kind(to);
+  if (call->fits != NULL && combine == JOIST_OP_ADD && same_sign)
+    pass.magnitudes = joist_magnitudes_find(from);
+  const joist_status status = run_pass(&pass, combine == JOIST_OP_MUL, call->run, error);
+  if (pass.magnitudes != NULL) *call->fits = !joist_sum_may_exceed(bits, lines.middle, to);
+  return status;
 }

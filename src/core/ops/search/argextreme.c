@@ -3,8 +3,8 @@
  *
  * The operand is seen as (inner, middle, outer). Long lines of contiguous elements (inner = 1) are
  * folded chunk by chunk, and only the chunk that has the extreme is searched; otherwise the
- * positions of a whole row are kept and every further row is compared with it. Rows of short lines
- * are gathered from several of them. */
+ * positions of a whole row are kept and every further row is compared with it, several short rows
+ * as one. Rows of short lines are gathered from several of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +19,13 @@
 JOIST_VECTORIZE_FILE
 
 enum {
-  CHUNK = 512,  /* elements of a line folded at once */
-  WIDTH = 1024, /* elements of a row compared at once */
-  BATCH = 4096, /* elements of several lines in one task */
-  SHORT = 64,   /* elements of a short line, at most */
-  SHARED = 16   /* chunks of a long line in one task */
+  CHUNK = 512,   /* elements of a line folded at once */
+  WIDTH = 1024,  /* elements of a row compared at once */
+  BATCH = 4096,  /* elements of several lines in one task */
+  SHORT = 64,    /* elements of a short line, at most */
+  WIDE = 256,    /* elements of several short rows that are compared as one */
+  WIDE_ROWS = 8, /* of them, at least */
+  SHARED = 16    /* chunks of a long line in one task */
 };
 
 /* Where an element of `x` is further out than the best so far, it becomes the best, found at
@@ -150,9 +152,58 @@ static void positions_in_rows(const struct pass *pass, size_t outer, size_t piec
   }
 }
 
+/* How many rows are compared as one. */
+static size_t rows_together(const struct pass *pass) {
+  const size_t most = WIDE / pass->inner, enough = pass->middle / WIDE_ROWS;
+  return joist_smaller(most, enough);
+}
+
+/* Whether the extreme at `k` comes before the one at `best`, of elements that are compared apart,
+ * the rows of which are `row`. */
+static bool comes_first(const struct pass *pass, const char *extremes, const size_t row[2],
+                        size_t k, size_t best) {
+  _Alignas(8) char held[8];
+  int32_t further = 0;
+  memcpy(held, extremes + best * pass->size, pass->size);
+  pass->update(1, extremes + k * pass->size, 1, held, &further);
+  if (further != 0) return true;
+  memcpy(held, extremes + k * pass->size, pass->size);
+  pass->update(1, extremes + best * pass->size, 1, held, &further);
+  return further == 0 && row[0] < row[1];
+}
+
+/* All rows, `together` of them as one; then the positions of each column of theirs. */
+static void positions_in_wide_rows(const struct pass *pass, size_t outer, size_t together,
+                                   char *scratch) {
+  const size_t width = pass->inner * together, first = outer * pass->middle * pass->inner;
+  const size_t wide = pass->middle / together, rest = pass->middle % together;
+  char *const best = scratch + WIDTH * pass->size;
+  int32_t position[WIDE] = {0};
+  memcpy(best, load(pass, first, width, scratch), width * pass->size);
+  for (size_t m = 1; m < wide; m++)
+    pass->update(width, load(pass, first + m * width, width, scratch), (int32_t)m, best, position);
+  const char *const row = load(pass, first + wide * width, rest * pass->inner, scratch);
+  pass->update(rest * pass->inner, row, (int32_t)wide, best, position);
+  for (size_t c = 0; c < pass->inner; c++) {
+    size_t chosen = c, row_of[2] = {0, (size_t)position[c] * together};
+    for (size_t l = 1; l < together; l++) {
+      const size_t k = l * pass->inner + c;
+      row_of[0] = (size_t)position[k] * together + l;
+      if (!comes_first(pass, best, row_of, k, chosen)) continue;
+      chosen = k;
+      row_of[1] = row_of[0];
+    }
+    pass->out[outer * pass->inner + c] = (int32_t)row_of[1] + 1;
+  }
+}
+
 static void rows_task(const void *context, size_t task, size_t worker) {
   const struct pass *const pass = context;
-  const size_t pieces = joist_divide_up(pass->inner, WIDTH);
+  const size_t pieces = joist_divide_up(pass->inner, WIDTH), together = rows_together(pass);
+  if (together > 1) {
+    positions_in_wide_rows(pass, task, together, scratch_of(pass, worker));
+    return;
+  }
   positions_in_rows(pass, task / pieces, task % pieces, scratch_of(pass, worker));
 }
 

@@ -81,7 +81,7 @@ joist_status joist_tabulate_run(const struct joist_call *call, struct joist_erro
   const size_t n = joist_value_count(call->operand[0]);
   if (call->result->type.dtype != JOIST_I64)
     return JOIST_FAIL(error, JOIST_E_COUNTS_DTYPE, .type = {call->result->type});
-  memset(out, 0, bins * sizeof *out);
+  memset(out, 0, (size_t)bins * sizeof *out);
   for (size_t first = 0; first < n; first += CHUNK) {
     int64_t bin[CHUNK];
     const size_t length = joist_smaller(n - first, CHUNK);

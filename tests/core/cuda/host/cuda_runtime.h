@@ -17,6 +17,7 @@ extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 /* Waits for the other threads of the block; only launches with shared memory have it. */
 void __syncthreads(void);
 
+static inline void atomicOr(unsigned long long *at, unsigned long long bits) { *at |= bits; }
 static inline void atomicMin(unsigned long long *at, unsigned long long value) {
   if (value < *at) *at = value;
 }

@@ -1,0 +1,259 @@
+# Rule sets of the user's own: from a table or edges, as text and in files.
+
+#' Promotion rules of your own
+#'
+#' `promotion_rules_new()` makes promotion rules from a table or from the edges of a lattice, and
+#' from what else a system of dtypes says: results of single operations, defaults of R numbers, the
+#' values of literals, ranks. Tensors compute by such rules exactly as by built-in ones.
+#' `read_promotion_rules()` and `write_promotion_rules()` keep rules in a text file that can be
+#' mailed; the built-in systems that are tables, such as `keras`, are such files, in
+#' `system.file("promotion", package = "joist")`.
+#'
+#' A *node* is a dtype (`"i8"`), an ambiguous dtype (`"f32?"`), a number of R without a dtype
+#' (`"b*"` for `TRUE`, `"i*"` for `1L`, `"f*"` for `1.5`, `"c*"` for `1i`), or any other name. Such
+#' a name is a dtype that joist does not have: it can be a result, which tables show and operations
+#' refuse with an error that names it.
+#'
+#' Operations of two operands that can have a table:
+#'
+#' | operation | decides |
+#' |---|---|
+#' | `common` | the common dtype, and every operation without a table |
+#' | `add` | `+`, `-`, `*` |
+#' | `divide`, `power`, `integer_divide`, `modulo` | `/`, `^`, `%/%`, `%%` |
+#' | `combine` | `c()`, `rbind()`, [nv_concatenate()], [nv_ifelse()] |
+#' | `assign` | `x[i] <- v`: `lhs` is `x`, which keeps its dtype |
+#' | `maximum` | `pmax()`, `pmin()`, [nv_max()] |
+#' | `bitwise` | [nv_bitwise_and()] and its like |
+#' | `rank_zero` | as `add`, of `lhs` with dimensions and `rhs` without |
+#'
+#' A table of an operation lists only results that differ from the common dtype, or for `divide`
+#' from the fact of that name.
+#'
+#' Operations of one operand, whose `rhs` is empty or `NA`, are the facts of [promotion_facts()]:
+#' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Those that are
+#' not given follow from the common dtypes: integers take the common dtype with a double,
+#' and sums of integers have 64 bits.
+#'
+#' @section Files:
+#' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four default
+#' dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous dtypes that meet
+#' in a number), `other dtypes` (`alone` or `refused`: dtypes without a cell meet themselves or
+#' nothing) and `order` (of nodes in tables), then a table of comma-separated
+#' values with the columns `operation`, `lhs`, `rhs`, `result`; the operation `edge` leads from
+#' `lhs` to `rhs`. A result `-`, or a pair that `common` does not list, is
+#' undefined.
+#'
+#' @param id the name of the rules in messages, at most 23 bytes.
+#' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`,
+#'   which is `"common"` otherwise; or a square character matrix of results with nodes as dimnames,
+#'   such as [promotion_table()] gives. `"-"` or `NA` is undefined.
+#' @param edges a data frame or matrix with the columns `from` and `to`: the common dtype of two
+#'   nodes is the lowest one that both lead to. Give `table`, `edges`, or both.
+#' @param literals dtypes that R values become where nothing else decides: a vector with some of the
+#'   names `logical`, `integer`, `double`, `complex`. By default `bool`, `i32`, `f32`, `c64`.
+#' @param facts a data frame with the columns `fact`, `operand` and `result`, as [promotion_facts()]
+#'   gives it, or a list with such names: `list(sum = c(i8 = "i8"))`.
+#' @param policy what becomes of integer results that do not fit: `"wrap"` or `"saturate"`.
+#' @param refuse a data frame or matrix with two columns: pairs that never meet, in either order,
+#'   though `table` or `edges` give them a result.
+#' @param rank whether dimensions decide, as in PyTorch: tensors before those of rank 0 before
+#'   numbers.
+#' @param by_value whose values decide: `"none"`; `"operands"`, R numbers and tensors of rank 0
+#'   (NumPy 1.x); `"literals"`, R numbers (CuPy); `"fitting"`, whole R numbers, which take the
+#'   integer dtype that they fit and count as their default or `i64` otherwise (DuckDB);
+#'   `"smallest"`, the same, but otherwise the smallest dtype that holds them (Polars).
+#' @param source,version where the rules are written, and what was looked at: a line each.
+#' @param url the address of that source, which begins with `https://`; [promotion_explorer()]
+#'   links it.
+#' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
+#'   `write_promotion_rules()`: `file`, invisibly.
+#' @section Errors:
+#' `joist_promotion_error` for an invalid rule set, with the line of the text; `joist_value_error`
+#' for arguments of another form.
+#' @seealso [check_lattice()] says whether the rules are a lattice; [compare_rules()] shows where
+#'   they differ from others.
+#' @examples
+#' # Two dtypes of a sensor and their common dtype.
+#' sensor <- promotion_rules_new("sensor",
+#'   table = data.frame(
+#'     lhs = c("ui8", "ui8", "f32", "ui8", "f32"), rhs = c("ui8", "f32", "f32", "f*", "f*"),
+#'     result = c("ui8", "f32", "f32", "f32", "f32")
+#'   ),
+#'   refuse = data.frame(lhs = "ui8", rhs = "f32"), source = "the laboratory's handbook"
+#' )
+#' promotion_table(sensor)
+#' with_promotion(sensor, nv_tensor(c(1, 2), "ui8") + 0.5)
+#'
+#' file <- tempfile(fileext = ".csv")
+#' write_promotion_rules("keras", file)
+#' identical(promotion_table(read_promotion_rules(file)), promotion_table("keras"))
+#' @export
+promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL, facts = NULL,
+                                policy = c("wrap", "saturate"), refuse = NULL, rank = FALSE,
+                                by_value = c("none", "operands", "literals", "fitting", "smallest"),
+                                source = NULL, version = NULL, url = NULL) {
+  if (is.null(table) && is.null(edges)) {
+    stop_joist("joist_value_error", "promotion rules are made from a `table` or from `edges`")
+  }
+  if (missing(policy)) policy <- "wrap"
+  if (missing(by_value)) by_value <- "none"
+  check_text(id, "id")
+  check_choice(policy, "policy", c("wrap", "saturate"))
+  check_choice(by_value, "by_value", c("none", "operands", "literals", "fitting", "smallest"))
+  check_flag(rank, "rank")
+  about <- list(source = source, version = version, url = url)
+  for (name in names(about)) if (!is.null(about[[name]])) check_text(about[[name]], name)
+  if (rank && by_value != "none") {
+    stop_joist("joist_value_error", "promotion rules cannot decide by rank and by value")
+  }
+  decides <- c(
+    none = if (rank) "rank" else "type", operands = "value", literals = "literal value",
+    fitting = "fitting literal", smallest = "smallest literal"
+  )
+  cells <- rbind(edge_cells(edges), table_cells(table), fact_cells(facts))
+  header <- c(
+    id = id, source = source, version = version, url = url, literals = literals_line(literals),
+    "decides by" = decides[[by_value]], overflow = policy,
+    order = nodes_line(if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table)
+  )
+  text <- c(
+    sprintf("# %s: %s", names(header), gsub("[\r\n]+", " ", header)),
+    rules_lines(refuse_cells(cells, refuse))
+  )
+  .Call(joist_r_read_rules, enc2utf8(paste0(text, "\n", collapse = "")))
+}
+
+#' @param file a path.
+#' @rdname promotion_rules_new
+#' @export
+read_promotion_rules <- function(file) {
+  check_text(file, "file")
+  if (!file.exists(file)) stop_joist("joist_value_error", "there is no file \"", file, "\"")
+  lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
+  .Call(joist_r_read_rules, paste0(lines, "\n", collapse = ""))
+}
+
+#' @param rules promotion rules: an id, a `joist_rules` object, or `NULL` for the current set.
+#' @rdname promotion_rules_new
+#' @export
+write_promotion_rules <- function(rules, file) {
+  check_text(file, "file")
+  text <- .Call(joist_r_write_rules, rules)
+  connection <- file(file, "wb")
+  on.exit(close(connection))
+  writeLines(text, connection, sep = "", useBytes = TRUE)
+  invisible(file)
+}
+
+# ---- cells: operation, lhs, rhs, result ----
+
+cells_of <- function(operation, lhs, rhs, result) {
+  data.frame(
+    operation = as.character(operation), lhs = as.character(lhs), rhs = as.character(rhs),
+    result = as.character(result), stringsAsFactors = FALSE
+  )
+}
+
+edge_cells <- function(edges) {
+  if (is.null(edges)) return(NULL)
+  edges <- two_columns(edges, "edges", c("from", "to"))
+  cells_of("edge", edges[[1L]], edges[[2L]], "")
+}
+
+two_columns <- function(x, name, columns) {
+  if (!is.data.frame(x) && !is.matrix(x)) {
+    stop_joist("joist_value_error", "`", name, "` must be a data frame or a matrix of node names")
+  }
+  x <- as.data.frame(x, stringsAsFactors = FALSE)
+  if (all(columns %in% names(x))) x <- x[columns]
+  if (length(x) != 2L) stop_joist("joist_value_error", "`", name, "` must have two columns")
+  lapply(x, as.character)
+}
+
+table_cells <- function(table) {
+  if (is.null(table)) return(NULL)
+  if (is.matrix(table) && is.character(table) && !is.null(rownames(table)) &&
+        !is.null(colnames(table))) {
+    return(cells_of(
+      "common", rownames(table)[row(table)], colnames(table)[col(table)], as.vector(table)
+    ))
+  }
+  if (!is.data.frame(table) || !all(c("lhs", "rhs", "result") %in% names(table))) {
+    stop_joist(
+      "joist_value_error", "`table` must be a data frame with the columns lhs, rhs and result, or ",
+      "a character matrix with dimnames"
+    )
+  }
+  operation <- if (is.null(table$operation)) "common" else table$operation
+  cells_of(operation, table$lhs, table$rhs, table$result)
+}
+
+fact_cells <- function(facts) {
+  if (is.null(facts)) return(NULL)
+  if (is.list(facts) && !is.data.frame(facts) && !is.null(names(facts))) {
+    facts <- data.frame(
+      fact = rep(names(facts), lengths(facts)),
+      operand = unlist(lapply(facts, names), use.names = FALSE),
+      result = unlist(facts, use.names = FALSE)
+    )
+  }
+  if (!is.data.frame(facts) || !all(c("fact", "operand", "result") %in% names(facts))) {
+    stop_joist(
+      "joist_value_error", "`facts` must be a data frame with the columns fact, operand and result"
+    )
+  }
+  other <- if (is.null(facts$other)) NA else facts$other
+  guess <- if (is.null(facts$ambiguous)) FALSE else facts$ambiguous %in% TRUE
+  result <- paste0(facts$result, ifelse(guess, "?", ""))
+  result[is.na(facts$result)] <- NA
+  cells_of(facts$fact, facts$operand, other, result)
+}
+
+# Pairs that never meet lose their cells, and in a lattice get one that says so.
+refuse_cells <- function(cells, refuse) {
+  if (is.null(refuse)) return(cells)
+  refuse <- two_columns(refuse, "refuse", c("lhs", "rhs"))
+  pairs <- c(paste(refuse[[1L]], refuse[[2L]]), paste(refuse[[2L]], refuse[[1L]]))
+  cells <- cells[cells$operation == "edge" | !paste(cells$lhs, cells$rhs) %in% pairs, ]
+  refused <- unique(data.frame(lhs = unlist(refuse), rhs = unlist(refuse[2:1])))
+  rbind(cells, cells_of("common", refused$lhs, refused$rhs, "-"))
+}
+
+rules_lines <- function(cells) {
+  cells[is.na(cells)] <- ""
+  undefined <- cells$result == "" & cells$operation != "edge"
+  cells$result[undefined] <- "-"
+  quoted <- lapply(cells, function(x) ifelse(grepl(",", x, fixed = TRUE), paste0("\"", x, "\""), x))
+  c("operation,lhs,rhs,result", do.call(paste, c(unname(quoted), sep = ",")))
+}
+
+# The nodes in the order in which cells or edges name them.
+nodes_line <- function(pairs) {
+  nodes <- if (is.matrix(pairs)) {
+    unlist(dimnames(pairs))
+  } else {
+    columns <- if (is.null(pairs$lhs)) pairs else pairs[c("lhs", "rhs")]
+    as.character(rbind(as.character(columns[[1L]]), as.character(columns[[2L]])))
+  }
+  nodes <- unique(nodes[!is.na(nodes) & nodes != ""])
+  paste(ifelse(grepl(",", nodes, fixed = TRUE), paste0("\"", nodes, "\""), nodes), collapse = ", ")
+}
+
+literals_line <- function(literals) {
+  all <- c(logical = "bool", integer = "i32", double = "f32", complex = "c64")
+  if (!is.null(literals) && (!has_names(literals) || !all(names(literals) %in% names(all)))) {
+    stop_joist(
+      "joist_value_error", "`literals` must be dtypes named logical, integer, double or complex"
+    )
+  }
+  all[names(literals)] <- vapply(as.list(literals), format, "")
+  paste(all, collapse = ", ")
+}
+
+# Rule sets of the package that are files.
+find_rules_files <- function() {
+  folder <- system.file("promotion", package = "joist")
+  paths <- sort(list.files(folder, "[.]csv$", full.names = TRUE), method = "radix")
+  .Call(joist_r_rules_files, sub("[.]csv$", "", basename(paths)), path.expand(paths))
+}

@@ -1,0 +1,26 @@
+/* Adding to a tally. */
+#include "core/base/tally.h"
+
+void joist_tally_init(struct joist_tally *tally) {
+  atomic_flag_clear(&tally->busy);
+  atomic_store(&tally->suspected, false);
+  tally->count = 0;
+}
+
+void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t instruction,
+                     joist_found kind, size_t count, size_t first) {
+  if (count == 0) return;
+  while (atomic_flag_test_and_set_explicit(&tally->busy, memory_order_acquire)) continue;
+  size_t k = 0;
+  while (k < tally->count &&
+         (tally->found[k].program != program || tally->found[k].instruction != instruction ||
+          tally->found[k].kind != kind))
+    k++;
+  if (k < tally->count) {
+    tally->found[k].count += count;
+    if (first < tally->found[k].first) tally->found[k].first = first;
+  } else if (k < JOIST_TALLY_MOST) {
+    tally->found[tally->count++] = (struct joist_finding){program, instruction, kind, count, first};
+  }
+  atomic_flag_clear_explicit(&tally->busy, memory_order_release);
+}

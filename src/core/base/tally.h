@@ -1,0 +1,43 @@
+/* What a run found of values that did not fit: results of integer operations that wrapped, elements
+ * that an implicit conversion changed. Workers add to it, rarely. */
+#ifndef JOIST_CORE_BASE_TALLY_H
+#define JOIST_CORE_BASE_TALLY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JOIST_TALLY_MOST = 32 };
+
+typedef enum { JOIST_FOUND_OVERFLOW, JOIST_FOUND_LOSS } joist_found;
+
+/* Of one instruction of a program, which is known by its address. `first` counts from 0. */
+struct joist_finding {
+  const void *program;
+  uint32_t instruction;
+  joist_found kind;
+  size_t count, first;
+};
+
+struct joist_tally {
+  atomic_flag busy;
+  atomic_bool suspected; /* something may not have fitted, and was not counted */
+  size_t count;          /* findings; later ones than the first few are dropped */
+  struct joist_finding found[JOIST_TALLY_MOST];
+};
+
+void joist_tally_init(struct joist_tally *tally);
+
+/* Adds `count` elements, the first at `first`. */
+void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t instruction,
+                     joist_found kind, size_t count, size_t first);
+
+static inline void joist_tally_suspect(struct joist_tally *tally) {
+  atomic_store_explicit(&tally->suspected, true, memory_order_relaxed);
+}
+static inline bool joist_tally_suspected(struct joist_tally *tally) {
+  return atomic_load_explicit(&tally->suspected, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,478 @@
+/* Exact results. */
+#include "core/cpu/exact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/base/tally.h"
+#include "core/kernels/kernels.h"
+#include "core/program/watch.h"
+#include "core/types/convert.h"
+#include "core/types/error.h"
+
+/* ---- integers of 192 bits: two's complement, the low limb first ---- */
+
+enum { LIMBS = 3 };
+struct wide {
+  uint64_t limb[LIMBS];
+};
+
+/* An integer of 64 bits: a magnitude, and whether it is negative. */
+struct whole {
+  uint64_t magnitude;
+  bool negative;
+};
+
+static struct whole element(joist_dtype dtype, const void *array, size_t k) {
+  const bool sign = joist_dtype_kind(dtype) == JOIST_KIND_INT;
+  int64_t value = 0;
+  switch (joist_dtype_size(dtype)) {
+    case 1:
+      value = sign ? ((const int8_t *)array)[k] : ((const uint8_t *)array)[k];
+      break;
+    case 2:
+      value = sign ? ((const int16_t *)array)[k] : ((const uint16_t *)array)[k];
+      break;
+    case 4:
+      value = sign ? ((const int32_t *)array)[k] : (int64_t)((const uint32_t *)array)[k];
+      break;
+    default:
+      value = ((const int64_t *)array)[k];
+      break;
+  }
+  const bool negative = sign && value < 0;
+  return (struct whole){negative ? 0 - (uint64_t)value : (uint64_t)value, negative};
+}
+
+/* Adds a magnitude of two limbs, or subtracts it. */
+static void accumulate(struct wide *sum, uint64_t high, uint64_t low, bool negative) {
+  uint64_t add[LIMBS] = {low, high, 0}, carry = 0;
+  if (negative) {
+    carry = 1;
+    for (int k = 0; k < LIMBS; k++) add[k] = ~add[k];
+  }
+  for (int k = 0; k < LIMBS; k++) {
+    const uint64_t partial = sum->limb[k] + carry;
+    carry = partial < carry;
+    sum->limb[k] = partial + add[k];
+    carry += sum->limb[k] < partial;
+  }
+}
+
+static void multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low) {
+  const uint64_t half = UINT64_C(0xffffffff);
+  const uint64_t a0 = a & half, a1 = a >> 32, b0 = b & half, b1 = b >> 32;
+  const uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & half);
+  *high = a1 * b1 + (middle >> 32) + (other >> 32);
+  *low = a * b;
+}
+
+/* 0 where the integer fits the dtype, else where it is. */
+static uint8_t beyond(const struct wide *x, joist_dtype dtype) {
+  const bool negative = x->limb[LIMBS - 1] >> 63 != 0;
+  const uint64_t rest = negative ? ~UINT64_C(0) : 0;
+  const bool small = x->limb[1] == rest && x->limb[2] == rest;
+  const bool sign = joist_dtype_kind(dtype) == JOIST_KIND_INT;
+  if (negative)
+    return small && sign && x->limb[0] >> 63 != 0 &&
+                   (int64_t)x->limb[0] >= joist_dtype_min_int(dtype)
+               ? 0
+               : JOIST_WRAPPED_BELOW;
+  return small && x->limb[0] <= joist_dtype_max_int(dtype) ? 0 : JOIST_WRAPPED_ABOVE;
+}
+
+/* ---- combining one element after the other ---- */
+
+/* A sum or a product of some elements. */
+struct state {
+  struct wide sum;
+  struct whole product;
+  bool exceeds, zero; /* of a product */
+};
+
+struct combining {
+  bool adds, saturates;
+  joist_dtype dtype; /* of the result */
+};
+
+static void clamp(struct wide *x, uint8_t where, joist_dtype dtype) {
+  const uint64_t bound = where == JOIST_WRAPPED_ABOVE ? joist_dtype_max_int(dtype)
+                                                      : (uint64_t)joist_dtype_min_int(dtype);
+  const uint64_t rest =
+      where == JOIST_WRAPPED_BELOW && joist_dtype_min_int(dtype) < 0 ? ~UINT64_C(0) : 0;
+  *x = (struct wide){{bound, rest, rest}};
+}
+
+static void start(const struct combining *c, struct state *s) {
+  *s = (struct state){.product = {1, false}};
+  if (c->saturates && !c->adds) s->sum.limb[0] = 1;
+}
+
+static void multiply_saturating(const struct combining *c, struct state *s, struct whole x) {
+  const bool negative = s->sum.limb[LIMBS - 1] >> 63 != 0;
+  const uint64_t own = negative ? 0 - s->sum.limb[0] : s->sum.limb[0];
+  uint64_t high, low;
+  multiply(own, x.magnitude, &high, &low);
+  s->sum = (struct wide){{0, 0, 0}};
+  accumulate(&s->sum, high, low, negative != x.negative);
+  const uint8_t where = beyond(&s->sum, c->dtype);
+  if (where != 0) clamp(&s->sum, where, c->dtype);
+}
+
+static void combine(const struct combining *c, struct state *s, struct whole x) {
+  if (c->adds) {
+    accumulate(&s->sum, 0, x.magnitude, x.negative);
+    const uint8_t where = c->saturates ? beyond(&s->sum, c->dtype) : 0;
+    if (where != 0) clamp(&s->sum, where, c->dtype);
+    return;
+  }
+  if (c->saturates) {
+    multiply_saturating(c, s, x);
+    return;
+  }
+  uint64_t high, low;
+  multiply(s->product.magnitude, x.magnitude, &high, &low);
+  s->zero |= x.magnitude == 0;
+  s->exceeds |= high != 0;
+  s->product = (struct whole){low, s->product.negative != x.negative};
+}
+
+static uint8_t result_beyond(const struct combining *c, const struct state *s) {
+  if (c->adds || c->saturates) return beyond(&s->sum, c->dtype);
+  if (s->zero) return 0;
+  const uint8_t where = s->product.negative ? JOIST_WRAPPED_BELOW : JOIST_WRAPPED_ABOVE;
+  if (s->exceeds) return where;
+  struct wide product = {{0, 0, 0}};
+  accumulate(&product, 0, s->product.magnitude, s->product.negative);
+  return beyond(&product, c->dtype);
+}
+
+/* ---- what is checked ---- */
+
+struct check {
+  const struct joist_program *program;
+  uint32_t number;
+  const struct joist_instruction *instruction;
+  void *const *arrays;
+  const struct joist_run *run;
+  struct combining combining;
+  const uint8_t *mask;
+  size_t count, first;
+};
+
+static const struct joist_value *operand_of(const struct check *check, uint32_t k) {
+  return &check->program->values[check->instruction->operand[k]];
+}
+
+static struct whole read(const struct check *check, uint32_t operand, size_t k) {
+  return element(operand_of(check, operand)->type.dtype,
+                 check->arrays[check->instruction->operand[operand]], k);
+}
+
+/* Polls for interrupts every million elements. */
+static joist_status poll(const struct check *check, size_t k, struct joist_error *error) {
+  enum { EVERY = 1 << 20 };
+  return k % EVERY == 0 ? joist_run_poll(check->run, error) : JOIST_OK;
+}
+
+/* The state that result `at` ends with. */
+static void finish(struct check *check, size_t at, const struct state *s) {
+  if (check->combining.saturates) {
+    const uint64_t low = s->sum.limb[0];
+    const joist_dtype dtype = check->combining.dtype;
+    char *const out = check->arrays[check->instruction->result];
+    joist_convert_find(JOIST_UI64, dtype)(1, &low, out + at * joist_dtype_size(dtype));
+    return;
+  }
+  if ((check->mask != NULL && check->mask[at] != 0) || result_beyond(&check->combining, s) == 0)
+    return;
+  if (check->count == 0 || at < check->first) check->first = at;
+  check->count++;
+}
+
+static joist_status check_total(struct check *check, struct joist_error *error) {
+  const struct joist_value *const x = operand_of(check, 0);
+  const size_t n = joist_value_count(x);
+  const size_t results = joist_value_count(&check->program->values[check->instruction->result]);
+  struct state *const states = malloc((results + 1) * sizeof *states);
+  if (states == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  for (size_t r = 0; r < results; r++) start(&check->combining, &states[r]);
+  size_t stride[JOIST_RANK_MAX], index[JOIST_RANK_MAX] = {0}, next = 1, at = 0;
+  for (int d = 0; d < x->shape.rank; d++) {
+    const bool reduced = check->instruction->dims >> d & 1;
+    stride[d] = reduced ? 0 : next;
+    if (!reduced) next *= x->shape.extent[d];
+  }
+  joist_status status = JOIST_OK;
+  for (size_t k = 0; k < n && status == JOIST_OK; k++) {
+    status = poll(check, k, error);
+    combine(&check->combining, &states[at], read(check, 0, k));
+    for (int d = 0; d < x->shape.rank; d++) {
+      at += stride[d];
+      if (++index[d] < x->shape.extent[d]) break;
+      at -= stride[d] * index[d];
+      index[d] = 0;
+    }
+  }
+  for (size_t r = 0; r < results && status == JOIST_OK; r++) finish(check, r, &states[r]);
+  free(states);
+  return status;
+}
+
+static joist_status check_running(struct check *check, struct joist_error *error) {
+  const struct joist_value *const x = operand_of(check, 0);
+  const int dim = joist_attribute_dim(check->instruction->attributes);
+  size_t inner = 1, middle = joist_value_count(x), outer = 1;
+  if (dim >= 0) {
+    middle = x->shape.extent[dim];
+    for (int d = 0; d < dim; d++) inner *= x->shape.extent[d];
+    for (int d = dim + 1; d < x->shape.rank; d++) outer *= x->shape.extent[d];
+  }
+  for (size_t o = 0; o < outer; o++)
+    for (size_t i = 0; i < inner; i++) {
+      struct state s;
+      start(&check->combining, &s);
+      for (size_t m = 0; m < middle; m++) {
+        const size_t at = (o * middle + m) * inner + i;
+        const joist_status status = poll(check, at, error);
+        if (status != JOIST_OK) return status;
+        combine(&check->combining, &s, read(check, 0, at));
+        finish(check, at, &s);
+      }
+    }
+  return JOIST_OK;
+}
+
+/* The matrix of an operand that the matrix j of the result is computed from; extents of 1 are
+ * repeated. */
+static size_t matrix_of(const struct joist_shape *operand, const struct joist_shape *result,
+                        size_t j) {
+  size_t at = 0, stride = 1;
+  for (int d = 2; d < result->rank; d++) {
+    const size_t index = j % result->extent[d];
+    const size_t extent = d < operand->rank ? operand->extent[d] : 1;
+    if (extent != 1) at += index * stride;
+    stride *= extent;
+    j /= result->extent[d];
+  }
+  return at;
+}
+
+static uint64_t magnitudes_of(const struct check *check, uint32_t operand) {
+  const struct joist_value *const value = operand_of(check, operand);
+  const joist_dtype dtype =
+      value->type.dtype == JOIST_BOOL ? JOIST_UI8 : joist_dtype_compute(value->type.dtype);
+  joist_magnitudes *const find = joist_magnitudes_find(dtype);
+  return find == NULL
+             ? ~UINT64_C(0)
+             : find(joist_value_count(value), check->arrays[check->instruction->operand[operand]]);
+}
+
+/* A product of matrices: which element of an operand is k of a row or a column of the result. */
+struct product {
+  size_t rows, columns, inner;
+  bool lhs_transposed, rhs_transposed;
+};
+
+static size_t lhs_at(const struct product *p, size_t row, size_t k) {
+  return p->lhs_transposed ? row * p->inner + k : k * p->rows + row;
+}
+static size_t rhs_at(const struct product *p, size_t column, size_t k) {
+  return p->rhs_transposed ? k * p->columns + column : column * p->inner + k;
+}
+
+/* A column of sums that all fit in 64 bits, along the order that the left matrix has in memory. */
+static void sum_in_words(const struct product *p, size_t column, const int64_t *x, const int64_t *y,
+                         int64_t *sums) {
+  const size_t outer = p->lhs_transposed ? p->rows : p->inner;
+  const size_t inner = p->lhs_transposed ? p->inner : p->rows;
+  for (size_t row = 0; row < p->rows; row++) sums[row] = 0;
+  for (size_t o = 0; o < outer; o++) {
+    if (p->lhs_transposed) {
+      int64_t sum = 0;
+      for (size_t k = 0; k < inner; k++) sum += x[o * inner + k] * y[rhs_at(p, column, k)];
+      sums[o] = sum;
+    } else {
+      const int64_t factor = y[rhs_at(p, column, o)];
+      for (size_t row = 0; row < inner; row++) sums[row] += x[o * inner + row] * factor;
+    }
+  }
+}
+
+static struct wide sum_of_products(const struct check *check, const struct product *p, size_t row,
+                                   size_t column, size_t x0, size_t y0) {
+  struct wide sum = {{0, 0, 0}};
+  for (size_t k = 0; k < p->inner; k++) {
+    const struct whole a = read(check, 0, x0 + lhs_at(p, row, k));
+    const struct whole b = read(check, 1, y0 + rhs_at(p, column, k));
+    uint64_t high, low;
+    multiply(a.magnitude, b.magnitude, &high, &low);
+    accumulate(&sum, high, low, a.negative != b.negative);
+  }
+  return sum;
+}
+
+/* Whether every sum of n products fits in 64 bits, with a sign. */
+static bool fits_words(const struct check *check, size_t n) {
+  enum { WORD = 62 };
+  int digits = 0;
+  for (uint32_t k = 0; k < 2; k++)
+    for (uint64_t bits = magnitudes_of(check, k); bits != 0; bits >>= 1) digits++;
+  while (digits <= WORD && n > 1) {
+    n -= n / 2;
+    digits++;
+  }
+  return digits <= WORD;
+}
+
+/* The elements of an operand in 64 bits. */
+static void to_words(const struct check *check, uint32_t operand, int64_t *words) {
+  const struct joist_value *const value = operand_of(check, operand);
+  joist_convert_find(value->type.dtype, JOIST_I64)(
+      joist_value_count(value), check->arrays[check->instruction->operand[operand]], words);
+}
+
+static joist_status check_product(struct check *check, struct joist_error *error) {
+  const struct joist_instruction *const i = check->instruction;
+  const struct joist_value *const x = operand_of(check, 0), *const y = operand_of(check, 1);
+  const struct joist_value *const z = &check->program->values[i->result];
+  const bool transposed = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
+  const struct product p = {z->shape.extent[0], z->shape.extent[1],
+                            x->shape.extent[transposed ? 0 : 1], transposed,
+                            joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS)};
+  const size_t results = joist_value_count(z);
+  int64_t *words = NULL;
+  const size_t lhs = joist_value_count(x), rhs = joist_value_count(y);
+  if (results > 0 && fits_words(check, p.inner)) {
+    words = malloc((lhs + rhs + p.rows) * sizeof *words);
+    if (words == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+    to_words(check, 0, words);
+    to_words(check, 1, words + lhs);
+  }
+  int64_t *const sums = words == NULL ? NULL : words + lhs + rhs;
+  joist_status status = JOIST_OK;
+  for (size_t at = 0; at < results && status == JOIST_OK; at++) {
+    const size_t row = at % p.rows, column = at / p.rows % p.columns;
+    const size_t j = at / p.rows / p.columns;
+    const size_t x0 = matrix_of(&x->shape, &z->shape, j) * p.rows * p.inner;
+    const size_t y0 = matrix_of(&y->shape, &z->shape, j) * p.columns * p.inner;
+    struct state s = {.zero = false};
+    if (row == 0) {
+      status = joist_run_poll(check->run, error);
+      if (words != NULL) sum_in_words(&p, column, words + x0, words + lhs + y0, sums);
+    }
+    if (words == NULL) {
+      s.sum = sum_of_products(check, &p, row, column, x0, y0);
+    } else {
+      const bool negative = sums[row] < 0;
+      const uint64_t size = (uint64_t)sums[row];
+      accumulate(&s.sum, 0, negative ? 0 - size : size, negative);
+    }
+    const uint8_t where = beyond(&s.sum, check->combining.dtype);
+    if (where != 0 && check->combining.saturates) clamp(&s.sum, where, check->combining.dtype);
+    finish(check, at, &s);
+  }
+  free(words);
+  return status;
+}
+
+/* x with values added at positions; rows where they have the other extents of x. */
+static joist_status check_scatter(struct check *check, struct joist_error *error) {
+  const struct joist_value *const x = operand_of(check, 0), *const index = operand_of(check, 1);
+  const size_t n = joist_value_count(x), places = joist_value_count(index);
+  const size_t values = joist_value_count(operand_of(check, 2));
+  const joist_dtype position = index->type.dtype;
+  struct state *const states = malloc((n + 1) * sizeof *states);
+  if (states == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  for (size_t k = 0; k < n; k++) {
+    start(&check->combining, &states[k]);
+    combine(&check->combining, &states[k], read(check, 0, k));
+  }
+  const size_t rows = x->shape.rank > 0 ? x->shape.extent[0] : 1;
+  const bool by_rows = values > places && places > 0;
+  const size_t columns = by_rows ? values / places : 1;
+  joist_status status = JOIST_OK;
+  for (size_t c = 0; c < columns; c++)
+    for (size_t k = 0; k < places && status == JOIST_OK; k++) {
+      status = poll(check, c * places + k, error);
+      const struct whole at = element(position, check->arrays[check->instruction->operand[1]], k);
+      const size_t to = (size_t)at.magnitude + c * rows;
+      if (at.negative || to >= n) continue;
+      combine(&check->combining, &states[to], read(check, 2, values == 1 ? 0 : c * places + k));
+    }
+  for (size_t k = 0; k < n && status == JOIST_OK; k++) finish(check, k, &states[k]);
+  free(states);
+  return status;
+}
+
+/* ---- bounds ---- */
+
+static bool is_signed(joist_dtype dtype) { return joist_dtype_kind(dtype) == JOIST_KIND_INT; }
+
+/* Whether anything may exceed the range, by the largest magnitudes of the operands. */
+static bool may_exceed(const struct check *check) {
+  const joist_dtype made = check->combining.dtype;
+  const struct joist_value *const x = operand_of(check, 0);
+  if (is_signed(x->type.dtype) && !is_signed(made)) return true;
+  if (!check->combining.adds) return true;
+  uint64_t bits = magnitudes_of(check, 0);
+  size_t n = joist_value_count(x);
+  if (joist_op_overflow_rule(check->instruction->op) == JOIST_OVERFLOW_PRODUCT) {
+    const bool transposed =
+        joist_attribute_flag(check->instruction->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
+    if (is_signed(operand_of(check, 1)->type.dtype) != is_signed(made)) return true;
+    uint64_t high, low;
+    /* the complement of a negative number is less than its magnitude, by one; so 0 is 2^64 */
+    const uint64_t lhs = bits + 1, rhs = magnitudes_of(check, 1) + 1;
+    multiply(lhs, rhs, &high, &low);
+    if (high != 0 || lhs == 0 || rhs == 0) return true;
+    bits = low;
+    n = x->shape.extent[transposed ? 0 : 1];
+  } else if (joist_op_overflow_rule(check->instruction->op) == JOIST_OVERFLOW_SCATTER) {
+    bits |= magnitudes_of(check, 2);
+    n = joist_value_count(operand_of(check, 1)) + 1;
+    if (is_signed(operand_of(check, 2)->type.dtype) != is_signed(made)) return true;
+  }
+  return joist_sum_may_exceed(bits, n, made);
+}
+
+joist_status joist_exact_check(const struct joist_program *program, uint32_t number,
+                               void *const *arrays, const struct joist_run *run,
+                               struct joist_error *error) {
+  const struct joist_instruction *const i = &program->instructions[number];
+  const bool saturates = (i->watch & JOIST_WATCH_SATURATE) != 0;
+  if (!saturates && (run->tally == NULL || !(i->watch & JOIST_WATCH_OVERFLOW))) return JOIST_OK;
+  struct check check = {.program = program,
+                        .number = number,
+                        .instruction = i,
+                        .arrays = arrays,
+                        .run = run,
+                        .mask = i->missing > 0 ? arrays[i->missing - 1] : NULL};
+  check.combining = (struct combining){joist_op_combine(i->op) != JOIST_OP_MUL, saturates,
+                                       program->values[i->result].type.dtype};
+  if (!may_exceed(&check)) return JOIST_OK;
+  joist_status status = JOIST_OK;
+  switch (joist_op_overflow_rule(i->op)) {
+    case JOIST_OVERFLOW_TOTAL:
+      status = check_total(&check, error);
+      break;
+    case JOIST_OVERFLOW_RUNNING:
+      status = check_running(&check, error);
+      break;
+    case JOIST_OVERFLOW_PRODUCT:
+      status = check_product(&check, error);
+      break;
+    case JOIST_OVERFLOW_SCATTER:
+      status = check_scatter(&check, error);
+      break;
+    case JOIST_OVERFLOW_UNDECIDED:
+    case JOIST_OVERFLOW_NEVER:
+    case JOIST_OVERFLOW_EACH:
+    case JOIST_OVERFLOW_NARROW:
+      break;
+  }
+  if (status == JOIST_OK && !saturates)
+    joist_tally_add(run->tally, program, number, JOIST_FOUND_OVERFLOW, check.count, check.first);
+  return status;
+}

@@ -1,0 +1,289 @@
+/* Looking for values that do not fit. */
+#include "core/cpu/watch.h"
+
+#include <string.h>
+
+#include "core/base/bits.h"
+#include "core/cpu/bind.h"
+#include "core/cpu/steps.h"
+#include "core/types/loss.h"
+
+enum { PIECE = 1024 }; /* elements that are looked through, then computed */
+
+static joist_may_wrap *may_wrap_of(const struct joist_step *step) {
+  return (joist_may_wrap *)step->looks[0];
+}
+static joist_wraps *wraps_of(const struct joist_step *step) {
+  return (joist_wraps *)step->looks[1];
+}
+
+/* ---- results of integer operations ---- */
+
+/* The bounds of a dtype of fewer bits than a byte. */
+struct bounds {
+  int low, high;
+};
+
+static struct bounds bounds_of(joist_dtype dtype) {
+  return (struct bounds){(int)joist_dtype_min_int(dtype), (int)joist_dtype_max_int(dtype)};
+}
+
+static bool is_signed(joist_dtype dtype) { return joist_dtype_kind(dtype) == JOIST_KIND_INT; }
+
+static int byte_at(joist_dtype bounds, const void *x, size_t k) {
+  return is_signed(bounds) ? ((const int8_t *)x)[k] : ((const uint8_t *)x)[k];
+}
+
+/* Whether any of n results has more digits than a dtype of fewer bits than a byte. */
+static bool is_beyond(const struct joist_step *step, size_t n, const void *x) {
+  return step->bounds != JOIST_DTYPE_NONE &&
+         joist_magnitudes_find(joist_dtype_compute(step->bounds))(n, x) >>
+                 joist_dtype_digits(step->bounds) !=
+             0;
+}
+
+/* Adds the elements of a byte that are within its range, but not within that of `dtype`. */
+static void mark_beyond(size_t n, joist_dtype dtype, const void *x, uint8_t *wrapped) {
+  const struct bounds bounds = bounds_of(dtype);
+  for (size_t k = 0; k < n; k++) {
+    const int value = byte_at(dtype, x, k);
+    if (wrapped[k] == 0)
+      wrapped[k] = value < bounds.low    ? JOIST_WRAPPED_BELOW
+                   : value > bounds.high ? JOIST_WRAPPED_ABOVE
+                                         : 0;
+  }
+}
+
+/* The bounds of the dtype in place of results that do not fit. */
+static void saturate(size_t n, joist_dtype dtype, const uint8_t *wrapped, char *out) {
+  const size_t size = joist_dtype_size(dtype);
+  const int64_t low = joist_dtype_min_int(dtype);
+  const uint64_t high = joist_dtype_max_int(dtype);
+  char bound[3][8];
+  joist_convert_find(JOIST_UI64, dtype)(1, &high, bound[JOIST_WRAPPED_ABOVE]);
+  joist_convert_find(JOIST_I64, dtype)(1, &low, bound[JOIST_WRAPPED_BELOW]);
+  for (size_t k = 0; k < n; k++)
+    if (wrapped[k] != 0) memcpy(out + k * size, bound[wrapped[k]], size);
+}
+
+/* The step and the tally that a piece belongs to, and its first element. */
+struct looking {
+  const struct joist_program *program;
+  const struct joist_step *step;
+  struct joist_tally *tally;
+  size_t first;
+};
+
+static void report(const struct looking *at, size_t n, const uint8_t *wrapped,
+                   const uint8_t *mask) {
+  size_t count = 0, first = 0;
+  for (size_t k = n; k-- > 0;) {
+    if (wrapped[k] == 0 || (mask != NULL && mask[k] != 0)) continue;
+    count++;
+    first = k;
+  }
+  if (at->tally != NULL && !at->step->saturates)
+    joist_tally_add(at->tally, at->program, at->step->instruction, JOIST_FOUND_OVERFLOW, count,
+                    at->first + first);
+}
+
+/* The second operand of a piece, which may be one number. */
+static const void *second_of(const struct joist_step *step, size_t n, const void *const *in,
+                             char *repeated) {
+  const size_t size = step->in[1].size;
+  for (size_t k = 0; step->by_number && k < n; k++) memcpy(repeated + k * size, in[1], size);
+  return step->by_number ? repeated : in[1];
+}
+
+/* A piece of an operation, some results of which may not fit. */
+static size_t run_wrapping(const struct looking *at, size_t n, const void *const *in, void *out) {
+  const struct joist_step *const step = at->step;
+  uint8_t wrapped[PIECE] = {0}, mask[PIECE]; /* the result may be where its mask is */
+  char repeated[PIECE * 8];
+  const void *const operands[] = {in[0], second_of(step, n, in, repeated)};
+  if (step->masked_result) memcpy(mask, in[joist_step_operands(step)], n);
+  if (wraps_of(step) != NULL) wraps_of(step)(n, operands, wrapped);
+  const size_t done = joist_bound_kernel(step)(n, in, out);
+  if (step->bounds != JOIST_DTYPE_NONE) mark_beyond(done, step->bounds, out, wrapped);
+  report(at, done, wrapped, step->masked_result ? mask : NULL);
+  if (step->saturates)
+    saturate(done, step->bounds != JOIST_DTYPE_NONE ? step->bounds : step->out.dtype, wrapped, out);
+  return done;
+}
+
+/* The value of an integer as a sign and a magnitude. */
+static uint64_t magnitude(joist_dtype dtype, const char *x, bool *negative) {
+  int64_t value = 0;
+  joist_convert_find(dtype, JOIST_I64)(1, x, &value);
+  *negative = is_signed(dtype) && value < 0;
+  return *negative ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+static uint64_t greatest_magnitude(joist_dtype dtype, size_t n, const void *x) {
+  char found[8];
+  bool negative;
+  joist_fold_find(JOIST_OP_MAX, dtype, dtype)(1, n, x, found);
+  const uint64_t most = magnitude(dtype, found, &negative);
+  joist_fold_find(JOIST_OP_MIN, dtype, dtype)(1, n, x, found);
+  const uint64_t least = magnitude(dtype, found, &negative);
+  return most > least ? most : least;
+}
+
+/* Whether powers by one exponent may wrap; `known` becomes false if there are several. */
+static bool power_may_wrap(const struct joist_step *step, size_t n, const void *const *in,
+                           bool *known) {
+  const joist_dtype dtype = step->in[0].dtype;
+  const size_t size = step->in[1].size;
+  uint64_t exponent = 0;
+  joist_convert_find(dtype, JOIST_UI64)(1, in[1], &exponent);
+  *known = step->by_number || memcmp(in[1], (const char *)in[1] + size, (n - 1) * size) == 0;
+  const uint64_t limit = joist_power_limit(dtype, exponent);
+  return *known && joist_magnitudes_find(dtype)(n, in[0]) > limit &&
+         greatest_magnitude(dtype, n, in[0]) > limit;
+}
+
+/* Looks through the operands of an operation that is not fused. */
+static bool may_wrap_apart(const struct looking *at, size_t n, const void *const *in) {
+  const struct joist_step *const step = at->step;
+  if (may_wrap_of(step) == NULL) return false;
+  if (at->program->instructions[step->instruction].op == JOIST_OP_POW) {
+    bool known = false;
+    if (!power_may_wrap(step, n, in, &known) && known) return false;
+  } else if (step->by_number) {
+    int64_t divisor = 0;
+    joist_convert_find(step->in[1].dtype, JOIST_I64)(1, in[1], &divisor);
+    if (divisor != -1) return false;
+  }
+  char repeated[PIECE * 8];
+  const void *const operands[] = {in[0], second_of(step, n, in, repeated)};
+  return may_wrap_of(step)(n, operands, NULL);
+}
+
+static size_t run_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
+  const struct joist_step *const step = at->step;
+  if (step->fused) {
+    char made[PIECE * 8]; /* the result may be where an operand is */
+    if (may_wrap_of(step)(n, in, made) || is_beyond(step, n, made))
+      return run_wrapping(at, n, in, out);
+    memcpy(out, made, n * joist_dtype_size(joist_dtype_compute(step->out.dtype)));
+    return n;
+  }
+  if (may_wrap_apart(at, n, in)) return run_wrapping(at, n, in, out);
+  const size_t done = joist_bound_kernel(step)(n, in, out);
+  /* operands of such dtypes are not written over */
+  return is_beyond(step, done, out) ? run_wrapping(at, done, in, out) : done;
+}
+
+/* Whether the whole of a tile has been computed at once, and all results fit. */
+static bool run_at_once(const struct joist_step *step, size_t n, const void *const *in, void *out) {
+  return step->fused && out != in[0] && (joist_step_operands(step) == 1 || out != in[1]) &&
+         !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out);
+}
+
+/* ---- conversions ---- */
+
+static bool changes(joist_dtype from, joist_dtype to, const char *x) {
+  const joist_kind kind = joist_dtype_kind(from), target = joist_dtype_kind(to);
+  const bool whole = kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
+  _Alignas(16) char taken[16], back[16];
+  if (whole && (target == JOIST_KIND_INT || target == JOIST_KIND_UINT)) {
+    bool negative;
+    const uint64_t m = magnitude(from, x, &negative);
+    return negative ? target == JOIST_KIND_UINT || m > 0 - (uint64_t)joist_dtype_min_int(to)
+                    : m > joist_dtype_max_int(to);
+  }
+  if (whole && target != JOIST_KIND_BOOL) {
+    bool negative;
+    const joist_dtype real = joist_dtype_real(to);
+    uint64_t m = magnitude(from, x, &negative);
+    if (m == 0) return !joist_dtype_has_zero(real);
+    if (negative && !joist_dtype_has_sign(real)) return true;
+    if ((double)m > joist_dtype_max_float(real)) return true;
+    while (m % 2 == 0) m /= 2;
+    const int digits = joist_dtype_digits(real);
+    return digits < 64 && m >> digits != 0;
+  }
+  const size_t size = joist_dtype_size(from);
+  joist_convert_find(from, to)(1, x, taken);
+  joist_convert_find(to, from)(1, taken, back);
+  if (memcmp(x, back, size) == 0) return false;
+  /* NaN and zeros of either sign */
+  const size_t parts = kind == JOIST_KIND_COMPLEX ? 2 : 1;
+  double own[2], other[2];
+  const joist_dtype pair = parts == 2 ? JOIST_C128 : JOIST_F64;
+  joist_convert_find(from, pair)(1, x, own);
+  joist_convert_find(from, pair)(1, back, other);
+  for (size_t p = 0; p < parts; p++)
+    if (own[p] != other[p] && !(own[p] != own[p] && other[p] != other[p])) return true;
+  return false;
+}
+
+size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                           const uint8_t *mask, size_t *first) {
+  const size_t size = joist_dtype_size(from);
+  size_t count = 0;
+  for (size_t k = n; k-- > 0;) {
+    if ((mask != NULL && mask[k] != 0) || !changes(from, to, (const char *)in + k * size)) continue;
+    count++;
+    *first = k;
+  }
+  return count;
+}
+
+/* Whether any of n integers has more digits than floats of dtype `to`; true for other dtypes,
+ * unless they are the same again when they are converted back. */
+static bool may_change(size_t n, joist_dtype from, joist_dtype to, const void *in,
+                       const void *out) {
+  joist_magnitudes *const magnitudes = joist_magnitudes_find(from);
+  if (magnitudes != NULL && joist_dtype_has_zero(joist_dtype_real(to)) &&
+      joist_dtype_kind(to) >= JOIST_KIND_FLOAT) {
+    const int digits = joist_dtype_digits(joist_dtype_real(to));
+    return digits < 64 && magnitudes(n, in) >> digits != 0;
+  }
+  if (magnitudes != NULL) return true;
+  char back[PIECE * JOIST_ELEMENT_MAX];
+  joist_convert_find(to, from)(n, out, back);
+  return memcmp(in, back, n * joist_dtype_size(from)) != 0;
+}
+
+static void convert_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
+  const struct joist_step *const step = at->step;
+  const joist_dtype from = step->in[0].dtype, to = step->out.dtype;
+  joist_bound_convert(step, 0)(n, in[0], out);
+  if (at->tally == NULL || !may_change(n, from, to, in[0], out)) return;
+  size_t first = 0;
+  const size_t count =
+      joist_count_changed(n, in[0], from, to, step->masked_result ? in[1] : NULL, &first);
+  joist_tally_add(at->tally, at->program, step->instruction, JOIST_FOUND_LOSS, count,
+                  at->first + first);
+}
+
+/* ---- steps ---- */
+
+size_t joist_watch_run(const struct joist_program *program, const struct joist_step *step,
+                       size_t first, size_t n, const void *const *in, void *out,
+                       struct joist_tally *tally) {
+  struct looking at = {program, step, tally, first};
+  if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
+  if (run_at_once(step, n, in, out)) return n;
+  for (size_t k = 0; k < n; k += PIECE, at.first += PIECE) {
+    const size_t m = joist_smaller(n - k, PIECE);
+    const void *part[JOIST_REFS_MAX] = {NULL};
+    for (uint32_t j = 0; j < step->operand_count; j++)
+      part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
+    char *const to = (char *)out + k * step->out.size;
+    if (step->kind == JOIST_STEP_CONVERT) {
+      convert_piece(&at, m, part, to);
+      continue;
+    }
+    const size_t done = run_piece(&at, m, part, to);
+    if (done < m) return k + done;
+  }
+  return n;
+}
+
+void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,
+                       const void *in, struct joist_tally *tally) {
+  if (tally != NULL && step->counts_lost && changes(step->in[0].dtype, step->through, in))
+    joist_tally_add(tally, program, step->instruction, JOIST_FOUND_LOSS, 1, 0);
+}

@@ -1,0 +1,29 @@
+/* Steps that look for values that do not fit: before results are written, operands are looked
+ * through by quick code, a piece at a time, which then is in the cache. Only where something may
+ * not fit, the elements are looked at one by one, counted, and reported to the tally of the run. */
+#ifndef JOIST_CORE_CPU_WATCH_H
+#define JOIST_CORE_CPU_WATCH_H
+
+#include "core/base/tally.h"
+#include "core/plan/groups.h"
+
+/* Whether the step is one of joist_watch_run(). */
+static inline bool joist_step_is_watched(const struct joist_step *step) {
+  return step->counts_wrapped || (step->counts_lost && step->kind == JOIST_STEP_CONVERT);
+}
+
+/* As joist_step_run(), of elements from `first` on of the group; `tally` may be NULL. */
+size_t joist_watch_run(const struct joist_program *program, const struct joist_step *step,
+                       size_t first, size_t n, const void *const *in, void *out,
+                       struct joist_tally *tally);
+
+/* Looks whether converting the scalar at `in` changes it. */
+void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,
+                       const void *in, struct joist_tally *tally);
+
+/* How many of n elements are not the same in another dtype, and the first of them. `mask`, or NULL,
+ * is 1 where an element is missing. */
+size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                           const uint8_t *mask, size_t *first);
+
+#endif

@@ -1,0 +1,343 @@
+/* Which results of integer operations do not fit their dtype: the functions of the WRAPS lines of
+ * ops.def. C and C++ of a device read this header. */
+#ifndef JOIST_CORE_KERNELS_WRAPS_H
+#define JOIST_CORE_KERNELS_WRAPS_H
+
+#include <stdint.h>
+
+#include "core/base/target.h"
+
+/* A product of 64 bits: whether the exact one needs more. */
+JOIST_DEVICE static inline int product_wraps_ui64(uint64_t a, uint64_t b) {
+  const uint64_t low = 0xffffffffu;
+  const uint64_t a0 = a & low, a1 = a >> 32, b0 = b & low, b1 = b >> 32;
+  if (a1 == 0 && b1 == 0) return 0;
+  if (a1 != 0 && b1 != 0) return 1;
+  const uint64_t middle = a1 * b0 + a0 * b1; /* one of the two is 0 */
+  return (middle >> 32) != 0 || (middle << 32) + a0 * b0 < a0 * b0;
+}
+JOIST_DEVICE static inline int product_wraps_i64(int64_t a, int64_t b) {
+  const uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+  const uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+  const uint64_t most = ((uint64_t)1 << 63) - ((a < 0) == (b < 0));
+  return product_wraps_ui64(x, y) || x * y > most;
+}
+JOIST_DEVICE static inline int product_wraps_i32(int32_t a, int32_t b) {
+  const int64_t product = (int64_t)a * b;
+  return product != (int32_t)(uint32_t)(uint64_t)product;
+}
+JOIST_DEVICE static inline int product_wraps_ui32(uint32_t a, uint32_t b) {
+  return ((uint64_t)a * b) >> 32 != 0;
+}
+JOIST_DEVICE static inline int product_wraps_i16(int16_t a, int16_t b) {
+  const int32_t product = (int32_t)a * b;
+  return product != (int16_t)product;
+}
+JOIST_DEVICE static inline int product_wraps_ui16(uint16_t a, uint16_t b) {
+  return ((uint32_t)a * b) >> 16 != 0;
+}
+JOIST_DEVICE static inline int product_wraps_i8(int8_t a, int8_t b) {
+  const int16_t product = (int16_t)(a * b);
+  return product != (int8_t)product;
+}
+JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
+  return (uint16_t)(a * b) >> 8 != 0;
+}
+/* Quick, for vector code: not 0 if the product wraps. Those of 64 bits of numbers that fit half of
+ * them do not. */
+JOIST_DEVICE static inline int64_t product_may_wrap_i64(int64_t a, int64_t b) {
+  const uint64_t half = (uint64_t)1 << 31;
+  return (int64_t)((((uint64_t)a + half) | ((uint64_t)b + half)) >> 32);
+}
+JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) {
+  return (a | b) >> 32;
+}
+#define JOIST_PRODUCT_MAY_WRAP(BITS, WIDE)                                                     \
+  JOIST_DEVICE static inline int##BITS##_t product_may_wrap_i##BITS(int##BITS##_t a,           \
+                                                                    int##BITS##_t b) {         \
+    const int##WIDE##_t product = (int##WIDE##_t)((int##WIDE##_t)a * b);                       \
+    return (int##BITS##_t)((uint##WIDE##_t)(product ^ (product >> (WIDE - 1))) >> (BITS - 1)); \
+  }                                                                                            \
+  JOIST_DEVICE static inline uint##BITS##_t product_may_wrap_ui##BITS(uint##BITS##_t a,        \
+                                                                      uint##BITS##_t b) {      \
+    return (uint##BITS##_t)((uint##WIDE##_t)((uint##WIDE##_t)a * b) >> BITS);                  \
+  }
+JOIST_PRODUCT_MAY_WRAP(8, 16)
+JOIST_PRODUCT_MAY_WRAP(16, 32)
+JOIST_PRODUCT_MAY_WRAP(32, 64)
+#undef JOIST_PRODUCT_MAY_WRAP
+
+JOIST_DEVICE static inline uint64_t magnitude_of_int(int64_t a) {
+  return a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+}
+JOIST_DEVICE static inline uint64_t magnitude_of_uint(uint64_t a) { return a; }
+/* Whether a^b of magnitudes is more than `most`. */
+JOIST_DEVICE static inline int power_exceeds(uint64_t a, uint64_t b, uint64_t most) {
+  if (a <= 1) return 0;
+  uint64_t power = 1;
+  for (; b > 0; b--) {
+    if (power > most / a) return 1;
+    power *= a;
+  }
+  return 0;
+}
+/* In a signed dtype of so many digits; negative exponents fail. */
+JOIST_DEVICE static inline int power_wraps_int(int64_t a, int64_t b, int digits) {
+  const uint64_t most = ((uint64_t)1 << digits) - 1 + (a < 0 && (b & 1) != 0);
+  return b > 0 && power_exceeds(magnitude_of_int(a), (uint64_t)b, most);
+}
+JOIST_DEVICE static inline int power_wraps_uint(uint64_t a, uint64_t b, int digits) {
+  return power_exceeds(a, b, ~(uint64_t)0 >> (64 - digits));
+}
+#define JOIST_POWERS(NAME, TYPE, KIND, WIDE, DIGITS)                  \
+  JOIST_DEVICE static inline int power_wraps_##NAME(TYPE a, TYPE b) { \
+    return power_wraps_##KIND((WIDE)a, (WIDE)b, DIGITS);              \
+  }
+JOIST_POWERS(i8, int8_t, int, int64_t, 7)
+JOIST_POWERS(i16, int16_t, int, int64_t, 15)
+JOIST_POWERS(i32, int32_t, int, int64_t, 31)
+JOIST_POWERS(i64, int64_t, int, int64_t, 63)
+JOIST_POWERS(ui8, uint8_t, uint, uint64_t, 8)
+JOIST_POWERS(ui16, uint16_t, uint, uint64_t, 16)
+JOIST_POWERS(ui32, uint32_t, uint, uint64_t, 32)
+JOIST_POWERS(ui64, uint64_t, uint, uint64_t, 64)
+#undef JOIST_POWERS
+
+#ifndef __CUDACC__
+/* a^b for |a| beyond limit[digits of the dtype][b] is more than the greatest value. */
+enum { POWER_EXPONENTS = 65 };
+static const uint64_t power_limit_7[POWER_EXPONENTS] = {
+    127, 127, 11, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const uint64_t power_limit_8[POWER_EXPONENTS] = {
+    255, 255, 15, 6, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,   1,   1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const uint64_t power_limit_15[POWER_EXPONENTS] = {
+    32767, 32767, 181, 31, 13, 7, 5, 4, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const uint64_t power_limit_16[POWER_EXPONENTS] = {
+    65535, 65535, 255, 40, 15, 9, 6, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1,     1,     1,   1,  1,  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const uint64_t power_limit_31[POWER_EXPONENTS] = {
+    2147483647, 2147483647, 46340, 1290, 215, 73, 35, 21, 14, 10, 8, 7, 5, 5, 4, 4, 3,
+    3,          3,          3,     2,    2,   2,  2,  2,  2,  2,  2, 2, 2, 2, 1, 1, 1,
+    1,          1,          1,     1,    1,   1,  1,  1,  1,  1,  1, 1, 1, 1, 1, 1, 1,
+    1,          1,          1,     1,    1,   1,  1,  1,  1,  1,  1, 1, 1, 1};
+static const uint64_t power_limit_32[POWER_EXPONENTS] = {UINT64_C(4294967295),
+                                                         UINT64_C(4294967295),
+                                                         65535,
+                                                         1625,
+                                                         255,
+                                                         84,
+                                                         40,
+                                                         23,
+                                                         15,
+                                                         11,
+                                                         9,
+                                                         7,
+                                                         6,
+                                                         5,
+                                                         4,
+                                                         4,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1,
+                                                         1};
+static const uint64_t power_limit_63[POWER_EXPONENTS] = {UINT64_C(9223372036854775807),
+                                                         UINT64_C(9223372036854775807),
+                                                         UINT64_C(3037000499),
+                                                         2097151,
+                                                         55108,
+                                                         6208,
+                                                         1448,
+                                                         511,
+                                                         234,
+                                                         127,
+                                                         78,
+                                                         52,
+                                                         38,
+                                                         28,
+                                                         22,
+                                                         18,
+                                                         15,
+                                                         13,
+                                                         11,
+                                                         9,
+                                                         8,
+                                                         7,
+                                                         7,
+                                                         6,
+                                                         6,
+                                                         5,
+                                                         5,
+                                                         5,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         1,
+                                                         1};
+static const uint64_t power_limit_64[POWER_EXPONENTS] = {UINT64_C(18446744073709551615),
+                                                         UINT64_C(18446744073709551615),
+                                                         UINT64_C(4294967295),
+                                                         2642245,
+                                                         65535,
+                                                         7131,
+                                                         1625,
+                                                         565,
+                                                         255,
+                                                         138,
+                                                         84,
+                                                         56,
+                                                         40,
+                                                         30,
+                                                         23,
+                                                         19,
+                                                         15,
+                                                         13,
+                                                         11,
+                                                         10,
+                                                         9,
+                                                         8,
+                                                         7,
+                                                         6,
+                                                         6,
+                                                         5,
+                                                         5,
+                                                         5,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         4,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         3,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         2,
+                                                         1};
+static inline int power_beyond(const uint64_t *limit, uint64_t a, uint64_t b) {
+  return a > limit[b < POWER_EXPONENTS ? b : POWER_EXPONENTS - 1];
+}
+#define JOIST_POWERS(NAME, TYPE, KIND, WIDE, DIGITS)                                      \
+  static inline int power_may_wrap_##NAME(TYPE a, TYPE b) {                               \
+    return power_beyond(power_limit_##DIGITS, magnitude_of_##KIND((WIDE)a), (uint64_t)b); \
+  }
+JOIST_POWERS(i8, int8_t, int, int64_t, 7)
+JOIST_POWERS(i16, int16_t, int, int64_t, 15)
+JOIST_POWERS(i32, int32_t, int, int64_t, 31)
+JOIST_POWERS(i64, int64_t, int, int64_t, 63)
+JOIST_POWERS(ui8, uint8_t, uint, uint64_t, 8)
+JOIST_POWERS(ui16, uint16_t, uint, uint64_t, 16)
+JOIST_POWERS(ui32, uint32_t, uint, uint64_t, 32)
+JOIST_POWERS(ui64, uint64_t, uint, uint64_t, 64)
+#undef JOIST_POWERS
+#endif
+
+#endif

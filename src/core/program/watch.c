@@ -1,0 +1,109 @@
+/* What can go wrong, by dtypes and shapes. */
+#include "core/program/watch.h"
+
+#include "core/promotion/change.h"
+
+static bool is_integer(joist_dtype dtype) {
+  return joist_dtype_kind(dtype) == JOIST_KIND_INT || joist_dtype_kind(dtype) == JOIST_KIND_UINT;
+}
+
+/* The least k with n <= 2^k. */
+static int log2_of(size_t n) {
+  int k = 0;
+  while (k < 63 && (size_t)1 << k < n) k++;
+  return k;
+}
+
+/* Whether a sum of n numbers of magnitudes up to 2^digits can exceed `made`. */
+static bool sum_exceeds(joist_dtype from, int digits, size_t n, joist_dtype made) {
+  const bool signs_fit =
+      joist_dtype_kind(from) != JOIST_KIND_INT || joist_dtype_kind(made) == JOIST_KIND_INT;
+  return !signs_fit || digits + log2_of(n) > joist_dtype_digits(made);
+}
+
+static bool can_overflow(joist_op op, const struct joist_argument *arguments, size_t count,
+                         const struct joist_inference *inference,
+                         const struct joist_attributes *attributes) {
+  const joist_dtype made = inference->signature.result[0].dtype;
+  if (count == 0 || !is_integer(made)) return false;
+  const joist_dtype from = arguments[0].operand.type.dtype;
+  const int digits = joist_dtype_kind(from) == JOIST_KIND_BOOL ? 1 : joist_dtype_digits(from);
+  const joist_overflow_rule rule = joist_op_overflow_rule(op);
+  if (rule == JOIST_OVERFLOW_NEVER) return false;
+  size_t n = 0, results = 0;
+  if (rule > JOIST_OVERFLOW_NARROW) {
+    (void)joist_shape_count(&arguments[0].shape, &n);
+    (void)joist_shape_count(&inference->shape[0], &results);
+  }
+  switch (rule) {
+    case JOIST_OVERFLOW_UNDECIDED:
+    case JOIST_OVERFLOW_NEVER:
+      return false;
+    case JOIST_OVERFLOW_EACH:
+    case JOIST_OVERFLOW_NARROW:
+      return joist_dtype_bits(made) < 8 * joist_dtype_size(made) ||
+             joist_op_wraps(op, joist_dtype_kind(made));
+    case JOIST_OVERFLOW_TOTAL:
+    case JOIST_OVERFLOW_RUNNING:
+      if (!is_integer(from) && from != JOIST_BOOL) return false; /* a dtype was asked for */
+      if (joist_op_combine(op) != JOIST_OP_ADD) return from != JOIST_BOOL;
+      if (rule == JOIST_OVERFLOW_TOTAL && results > 0) n /= results;
+      return sum_exceeds(from, digits, n, made);
+    case JOIST_OVERFLOW_PRODUCT: {
+      const struct joist_shape *const shape = &arguments[0].shape;
+      const bool transposed = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
+      const size_t inner = shape->rank < 2 ? n : shape->extent[transposed ? 0 : 1];
+      const joist_dtype other = arguments[count - 1].operand.type.dtype;
+      return sum_exceeds(from, digits + joist_dtype_digits(other), inner, made) ||
+             (joist_dtype_kind(other) == JOIST_KIND_INT &&
+              joist_dtype_kind(made) != JOIST_KIND_INT);
+    }
+    case JOIST_OVERFLOW_SCATTER:
+      return true;
+  }
+  return false;
+}
+
+static bool can_lose(joist_op op, const struct joist_argument *arguments, size_t count,
+                     const struct joist_signature *signature) {
+  for (size_t k = 0; k < count; k++)
+    if (!arguments[k].operand.literal && !joist_is_guessed_float(arguments[k].operand.type) &&
+        arguments[k].operand.type.dtype != joist_signature_operand(signature, k) &&
+        (joist_operand_changes(op, &arguments[k].operand, k, count, signature) &
+         JOIST_CHANGE_LOSSY))
+      return true;
+  return false;
+}
+
+uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size_t count,
+                       const struct joist_inference *inference,
+                       const struct joist_attributes *attributes, uint8_t wanted) {
+  const uint8_t overflow = wanted & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE);
+  uint8_t watch = 0;
+  if (overflow && can_overflow(op, arguments, count, inference, attributes)) watch |= overflow;
+  /* What a conversion from integers to integers changes has overflowed. */
+  const joist_dtype promoted = inference->signature.promoted.dtype;
+  const bool asked = promoted != JOIST_DTYPE_NONE && is_integer(promoted)
+                         ? (wanted & JOIST_WATCH_OVERFLOW) != 0
+                         : (wanted & JOIST_WATCH_LOSS) != 0;
+  if (asked && can_lose(op, arguments, count, &inference->signature)) watch |= JOIST_WATCH_LOSS;
+  return watch;
+}
+
+uint8_t joist_program_watch(const struct joist_program *program) {
+  uint8_t watch = 0;
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    watch |= i->watch;
+    for (uint32_t r = 0; r < i->region_count; r++) watch |= joist_program_watch(i->regions[r]);
+  }
+  return watch;
+}
+
+bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype) {
+  int digits = 0;
+  while (digits < 64 && bits >> digits != 0) digits++;
+  int more = 0;
+  while (more < 63 && (size_t)1 << more < n) more++;
+  return digits + more > joist_dtype_digits(dtype);
+}

@@ -1,0 +1,27 @@
+/* Which instructions can have results that do not fit, or operands that converting them changes, by
+ * their dtypes and shapes alone. Owns no memory, cannot fail. */
+#ifndef JOIST_CORE_PROGRAM_WATCH_H
+#define JOIST_CORE_PROGRAM_WATCH_H
+
+#include "core/program/program.h"
+
+/* Whether the type is a guess of an R number, whose fractions are rounded in whatever dtype it
+ * gets. */
+static inline bool joist_is_guessed_float(struct joist_type type) {
+  const joist_kind kind = joist_dtype_kind(type.dtype);
+  return type.ambiguous && (kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX);
+}
+
+/* Those of the kinds in `wanted`, joist_watch or'ed, that the inferred operation can show. */
+uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size_t count,
+                       const struct joist_inference *inference,
+                       const struct joist_attributes *attributes, uint8_t wanted);
+
+/* Whether sums of `n` integers, of whose magnitudes `bits` has all bits, may exceed the
+ * range of a dtype, also on the way. */
+bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype);
+
+/* The kinds that any instruction of the program or its bodies is watched for. */
+uint8_t joist_program_watch(const struct joist_program *program);
+
+#endif

@@ -1,0 +1,438 @@
+/* The text of rule sets. Cells are read in one pass; what they leave open is derived after that. */
+#include "core/promotion/rules_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/promotion/lattice.h"
+#include "core/types/error.h"
+
+enum { NONE = JOIST_NODE_NONE, LINE_SIZE = 4096, FIELD_SIZE = 64, COLUMNS = 4 };
+
+const char *joist_pair_name(joist_pair pair) { return JOIST_TEXTS(JOIST_PAIRS)[pair]; }
+const char *joist_fact_name(joist_fact fact) { return JOIST_TEXTS(JOIST_FACTS)[fact]; }
+const char *joist_policy_name(joist_rules_policy policy) {
+  return JOIST_TEXTS(JOIST_POLICIES)[policy];
+}
+const char *joist_beyond_name(joist_beyond beyond) { return JOIST_TEXTS(JOIST_BEYOND)[beyond]; }
+
+static int find(const char *const *names, int count, const char *name) {
+  for (int k = 0; k < count; k++)
+    if (strcmp(names[k], name) == 0) return k;
+  return -1;
+}
+
+int joist_pair_of_name(const char *name) {
+  return find(JOIST_TEXTS(JOIST_PAIRS), JOIST_PAIR_COUNT, name);
+}
+
+/* ---- reading ---- */
+
+struct reader {
+  struct joist_rules *rules;
+  struct joist_error *error;
+  size_t line;
+  bool has_order, says_others;
+  /* By how many nodes that stand for their own type alone, and 1; 0 if not. */
+  uint8_t listed[JOIST_PAIR_COUNT][JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
+  uint8_t fact_listed[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
+  uint64_t refused[JOIST_NODE_MAX]
+                  [JOIST_LATTICE_WORDS]; /* pairs that are undefined, if edges join them */
+  char text[LINE_SIZE];
+};
+
+static joist_status wrong(struct reader *reader, const char *what, const char *found) {
+  return JOIST_FAIL(reader->error, JOIST_E_RULES_TEXT, .position = reader->line,
+                    .text = {joist_quote(what), joist_quote(found)});
+}
+
+/* Splits a line at commas, which quotes protect; returns the number of fields, or 0 if there are
+ * too many or one is too long. */
+static size_t split(const char *line, char fields[][FIELD_SIZE], size_t most) {
+  size_t count = 0, length = 0;
+  bool quoted = false;
+  for (const char *at = line;; at++) {
+    if (*at == '"') {
+      quoted = !quoted;
+    } else if (*at == '\0' || (*at == ',' && !quoted)) {
+      while (length > 0 && fields[count][length - 1] == ' ') length--;
+      fields[count++][length] = '\0';
+      length = 0;
+      if (*at == '\0') return quoted ? 0 : count;
+      if (count == most) return 0;
+    } else if (*at != ' ' || length > 0) {
+      if (length + 1 == FIELD_SIZE) return 0;
+      fields[count][length++] = *at;
+    }
+  }
+}
+
+/* The node of a name, also of a dtype that joist does not store; NONE if it cannot be one. */
+static int node_of(struct reader *reader, const char *name) {
+  if (strcmp(name, "b*") == 0) {
+    reader->rules->has_truths = true;
+    snprintf(reader->rules->names[JOIST_NODE_TRUTH], JOIST_NODE_NAME_SIZE, "b*");
+    return JOIST_NODE_TRUTH;
+  }
+  return joist_rules_intern(reader->rules, name);
+}
+
+static joist_status read_literals(struct reader *reader, const char *value) {
+  char fields[JOIST_CATEGORY_COUNT][FIELD_SIZE];
+  if (split(value, fields, JOIST_CATEGORY_COUNT) != JOIST_CATEGORY_COUNT)
+    return wrong(reader, "the default dtypes of logical, integer, double and complex values",
+                 value);
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++) {
+    const joist_dtype dtype = joist_dtype_parse(fields[c], JOIST_STYLE_ANVIL);
+    if (dtype == JOIST_DTYPE_NONE || (int)joist_dtype_category(dtype) != c)
+      return wrong(reader, "a default dtype of its category", fields[c]);
+    reader->rules->literal[c] = (uint8_t)dtype;
+  }
+  return JOIST_OK;
+}
+
+static joist_status read_order(struct reader *reader, const char *value) {
+  struct joist_rules *const rules = reader->rules;
+  char fields[JOIST_NODE_MAX][FIELD_SIZE];
+  const size_t count = split(value, fields, JOIST_NODE_MAX);
+  if (count == 0) return wrong(reader, "nodes", value);
+  for (size_t k = 0; k < count; k++) {
+    const int node = node_of(reader, fields[k]);
+    if (node == NONE || memchr(rules->published, node, rules->published_count) != NULL)
+      return wrong(reader, "a new node", fields[k]);
+    rules->published[rules->published_count++] = (uint8_t)node;
+  }
+  reader->has_order = true;
+  return JOIST_OK;
+}
+
+static joist_status read_key(struct reader *reader, const char *key, const char *value) {
+  struct joist_rules *const rules = reader->rules;
+  if (strcmp(key, "id") == 0) {
+    if (value[0] == '\0' || strlen(value) >= sizeof rules->id)
+      return wrong(reader, "an id of 1 to 23 bytes", value);
+    snprintf(rules->id, sizeof rules->id, "%s", value);
+  } else if (strcmp(key, "source") == 0) {
+    snprintf(rules->source, sizeof rules->source, "%s", value);
+  } else if (strcmp(key, "version") == 0) {
+    snprintf(rules->version, sizeof rules->version, "%s", value);
+  } else if (strcmp(key, "url") == 0) {
+    if (strncmp(value, "https://", 8) != 0 || strlen(value) >= sizeof rules->url)
+      return wrong(reader, "an address that begins with https://, of 159 bytes at most", value);
+    snprintf(rules->url, sizeof rules->url, "%s", value);
+  } else if (strcmp(key, "literals") == 0) {
+    return read_literals(reader, value);
+  } else if (strcmp(key, "order") == 0) {
+    return read_order(reader, value);
+  } else if (strcmp(key, "decides by") == 0) {
+    const int policy = find(JOIST_TEXTS(JOIST_POLICIES), JOIST_POLICY_COUNT, value);
+    if (policy < 0) return wrong(reader, "what decides", value);
+    rules->policy = (joist_rules_policy)policy;
+  } else if (strcmp(key, "overflow") == 0) {
+    const int beyond = find(JOIST_TEXTS(JOIST_BEYOND), JOIST_BEYOND_COUNT, value);
+    if (beyond < 0) return wrong(reader, "wrap or saturate", value);
+    rules->beyond = (joist_beyond)beyond;
+  } else if (strcmp(key, "other dtypes") == 0) {
+    if (strcmp(value, "alone") != 0 && strcmp(value, "refused") != 0)
+      return wrong(reader, "alone or refused", value);
+    rules->meets_itself = strcmp(value, "alone") == 0;
+    reader->says_others = true;
+  } else if (strcmp(key, "extremes") == 0) {
+    if (strcmp(value, "kept") != 0 && strcmp(value, "known") != 0)
+      return wrong(reader, "kept or known", value);
+    rules->extremes_known = strcmp(value, "known") == 0;
+  } else if (strcmp(key, "whole powers") == 0) {
+    if (strcmp(value, "power") != 0 && strcmp(value, "base") != 0)
+      return wrong(reader, "power or base", value);
+    rules->powers_of_base = strcmp(value, "base") == 0;
+  } else if (strcmp(key, "guessed products") == 0) {
+    if (strcmp(value, "kept") != 0 && strcmp(value, "default") != 0)
+      return wrong(reader, "kept or default", value);
+    rules->products_default = strcmp(value, "default") == 0;
+  } else if (strcmp(key, "guesses") == 0) {
+    if (strcmp(value, "kept") != 0 && strcmp(value, "default") != 0)
+      return wrong(reader, "kept or default", value);
+    rules->guesses_default = strcmp(value, "default") == 0;
+  } else {
+    return wrong(reader, "a key", key);
+  }
+  return JOIST_OK;
+}
+
+/* A line of the header, without its `#`. One without a colon is a comment. */
+static joist_status read_header(struct reader *reader, char *line) {
+  char *colon = strchr(line, ':');
+  if (colon == NULL) return JOIST_OK;
+  *colon = '\0';
+  const char *key = line + strspn(line, " ");
+  const char *value = colon + 1;
+  return read_key(reader, key, value + strspn(value, " "));
+}
+
+/* The types that a node stands for as an operand, first to last: a weak one for all guesses of its
+ * category. */
+static bool stands_for(int node, int type) {
+  if (node == type) return true;
+  if (node < JOIST_NODE_WEAK_INT || node >= JOIST_NODE_OWN || type < JOIST_NODE_AMBIGUOUS)
+    return false;
+  const joist_dtype dtype = (joist_dtype)(type - JOIST_NODE_AMBIGUOUS);
+  return dtype != JOIST_BOOL && joist_node_of_category(joist_dtype_category(dtype)) == node;
+}
+
+static joist_status read_pair(struct reader *reader, joist_pair pair, int lhs, int rhs,
+                              int result) {
+  struct joist_rules *const rules = reader->rules;
+  if (pair == JOIST_PAIR_COMMON) {
+    if (rules->result[lhs][rhs] != NONE) return wrong(reader, "one result of a pair", "another");
+    rules->result[lhs][rhs] = (uint8_t)result;
+    if (result == NONE) reader->refused[lhs][rhs / 64] |= UINT64_C(1) << (rhs % 64);
+    return JOIST_OK;
+  }
+  rules->has_pairs[pair] = true;
+  for (int l = 0; l < JOIST_TYPE_COUNT; l++)
+    for (int r = 0; r < JOIST_TYPE_COUNT; r++)
+      if (stands_for(lhs, l) && stands_for(rhs, r)) {
+        /* f64? comes before f*, in whichever order. */
+        const uint8_t own = (uint8_t)(1 + (l == lhs) + (r == rhs));
+        if (own < reader->listed[pair][l][r]) continue;
+        rules->pairs[pair][l][r] = (uint8_t)result;
+        reader->listed[pair][l][r] = own;
+      }
+  return JOIST_OK;
+}
+
+static joist_status read_fact(struct reader *reader, joist_fact fact, int node, int result) {
+  struct joist_rules *const rules = reader->rules;
+  rules->has_facts[fact] = true;
+  for (int type = 0; type < JOIST_TYPE_COUNT; type++)
+    if (stands_for(node, type)) {
+      const uint8_t own = (uint8_t)(1 + (type == node));
+      if (own < reader->fact_listed[fact][type]) continue;
+      rules->facts[fact][type] = (uint8_t)result;
+      reader->fact_listed[fact][type] = own;
+    }
+  return JOIST_OK;
+}
+
+static joist_status read_edge(struct reader *reader, int lower, int upper) {
+  struct joist_rules *const rules = reader->rules;
+  if (rules->edge_count == JOIST_EDGE_MAX)
+    return JOIST_FAIL(reader->error, JOIST_E_EDGE_COUNT,
+                      .count = {JOIST_EDGE_MAX + 1, JOIST_EDGE_MAX});
+  rules->kind = JOIST_RULES_LATTICE;
+  rules->edges[rules->edge_count][0] = (uint8_t)lower;
+  rules->edges[rules->edge_count++][1] = (uint8_t)upper;
+  return JOIST_OK;
+}
+
+static joist_status read_cell(struct reader *reader, const char *line) {
+  char fields[COLUMNS][FIELD_SIZE];
+  if (split(line, fields, COLUMNS) != COLUMNS)
+    return wrong(reader, "an operation, two operands and a result", line);
+  const char *const operation = fields[0], *const right = fields[2], *const to = fields[3];
+  const bool is_edge = strcmp(operation, "edge") == 0, alone = right[0] == '\0';
+  const int pair = joist_pair_of_name(operation);
+  const int fact = find(JOIST_TEXTS(JOIST_FACTS), JOIST_FACT_COUNT, operation);
+  if (!is_edge && (alone ? fact : pair) < 0)
+    return wrong(reader, alone ? "an operation of one operand" : "an operation of two operands",
+                 operation);
+  const int lhs = node_of(reader, fields[1]), rhs = alone ? NONE : node_of(reader, right);
+  if (lhs == NONE) return wrong(reader, "a node", fields[1]);
+  if (rhs == NONE && (!alone || is_edge)) return wrong(reader, "a node", right);
+  if (is_edge) return read_edge(reader, lhs, rhs);
+  const int result = strcmp(to, "-") == 0 ? NONE : node_of(reader, to);
+  if (result == NONE && strcmp(to, "-") != 0) return wrong(reader, "a node", to);
+  if (alone) return read_fact(reader, (joist_fact)fact, lhs, result);
+  return read_pair(reader, (joist_pair)pair, lhs, rhs, result);
+}
+
+/* Without an order, tables print all nodes that are operands. */
+static void publish(struct joist_rules *rules) {
+  for (int node = 0; node < rules->node_end; node++)
+    if (joist_rules_has_node(rules, node))
+      rules->published[rules->published_count++] = (uint8_t)node;
+}
+
+static bool is_refused(const struct reader *reader, int lhs, int rhs) {
+  return (reader->refused[lhs][rhs / 64] >> (rhs % 64) & 1) != 0;
+}
+
+/* Two numbers alone: the higher kind, if the text does not say. */
+static void join_numbers(struct reader *reader) {
+  struct joist_rules *const rules = reader->rules;
+  for (int lhs = JOIST_NODE_WEAK_INT; lhs < JOIST_NODE_OWN; lhs++)
+    for (int rhs = JOIST_NODE_WEAK_INT; rhs < JOIST_NODE_OWN; rhs++)
+      if (rules->result[lhs][rhs] == NONE && !is_refused(reader, lhs, rhs) &&
+          joist_rules_has_node(rules, lhs) && joist_rules_has_node(rules, rhs))
+        rules->result[lhs][rhs] = (uint8_t)(lhs > rhs ? lhs : rhs);
+}
+
+/* What a table of an operation does not list: the common dtype, or what the operation makes of it.
+ */
+static int unlisted(const struct joist_rules *rules, joist_pair pair, int left, int right) {
+  const bool adds = pair == JOIST_PAIR_RANK_ZERO && rules->has_pairs[JOIST_PAIR_ADD];
+  return adds ? rules->pairs[JOIST_PAIR_ADD][left][right]
+              : joist_rules_entry_by_fact(rules, pair, left, right);
+}
+
+static void fill_unlisted(struct reader *reader) {
+  struct joist_rules *const rules = reader->rules;
+  for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
+    for (int l = 0; l < JOIST_TYPE_COUNT && rules->has_pairs[pair]; l++)
+      for (int r = 0; r < JOIST_TYPE_COUNT; r++)
+        if (reader->listed[pair][l][r] == 0)
+          rules->pairs[pair][l][r] = (uint8_t)unlisted(rules, (joist_pair)pair, l, r);
+}
+
+static joist_status finish(struct reader *reader) {
+  struct joist_rules *const rules = reader->rules;
+  if (rules->kind == JOIST_RULES_LATTICE) {
+    const joist_status status = joist_rules_join_edges(rules, reader->error);
+    if (status != JOIST_OK) return status;
+    if (!reader->says_others) rules->meets_itself = true;
+    for (int lhs = 0; lhs < rules->node_end; lhs++)
+      for (int rhs = 0; rhs < rules->node_end; rhs++)
+        if ((reader->refused[lhs][rhs / 64] >> (rhs % 64) & 1) != 0) rules->result[lhs][rhs] = NONE;
+  } else {
+    join_numbers(reader);
+  }
+  if (!reader->has_order) publish(rules);
+  if (rules->published_count == 0) return wrong(reader, "a cell", "the end of the text");
+  joist_rules_derive(rules);
+  fill_unlisted(reader);
+  return JOIST_OK;
+}
+
+joist_status joist_rules_read(struct joist_rules *rules, const char *text, size_t size,
+                              struct joist_error *error) {
+  static const uint8_t literal[] = {JOIST_BOOL, JOIST_I32, JOIST_F32, JOIST_C64};
+  struct reader reader = {.rules = rules, .error = error};
+  joist_rules_clear(rules, "user");
+  rules->kind = JOIST_RULES_TABLE;
+  rules->is_users = true;
+  memcpy(rules->literal, literal, sizeof literal);
+  snprintf(rules->source, sizeof rules->source, "given by the user");
+  snprintf(rules->version, sizeof rules->version, "%s", JOIST_NO_VERSION);
+  for (size_t at = 0; at < size;) {
+    const char *const end = memchr(text + at, '\n', size - at);
+    size_t length = end == NULL ? size - at : (size_t)(end - (text + at));
+    const size_t next = at + length + 1;
+    reader.line++;
+    if (length > 0 && text[at + length - 1] == '\r') length--;
+    if (length >= LINE_SIZE || memchr(text + at, '\0', length) != NULL)
+      return wrong(&reader, "a line of text", "one that is too long");
+    memcpy(reader.text, text + at, length);
+    reader.text[length] = '\0';
+    at = next;
+    joist_status status = JOIST_OK;
+    if (reader.text[0] == '#')
+      status = read_header(&reader, reader.text + 1);
+    else if (length > 0 && strcmp(reader.text, "operation,lhs,rhs,result") != 0)
+      status = read_cell(&reader, reader.text);
+    if (status != JOIST_OK) return status;
+  }
+  return finish(&reader);
+}
+
+/* ---- writing ---- */
+
+static bool is_weak(int node) { return node >= JOIST_NODE_WEAK_INT && node < JOIST_NODE_OWN; }
+
+static void add_name(const struct joist_rules *rules, int node, struct joist_text *text) {
+  static const char *const numbers[] = {"i*", "f*", "c*"}; /* whatever tables call them */
+  const char *const name =
+      is_weak(node) ? numbers[node - JOIST_NODE_WEAK_INT] : joist_rules_node_name(rules, node);
+  joist_text_add(text, strchr(name, ',') == NULL ? "%s" : "\"%s\"", name);
+}
+
+static void add_cell(const struct joist_rules *rules, const char *operation, int lhs, int rhs,
+                     int result, struct joist_text *text) {
+  joist_text_add(text, "%s,", operation);
+  add_name(rules, lhs, text);
+  joist_text_add(text, ",");
+  if (rhs != NONE) add_name(rules, rhs, text);
+  joist_text_add(text, ",");
+  if (result != NONE || strcmp(operation, "edge") != 0) add_name(rules, result, text);
+  joist_text_add(text, "\n");
+}
+
+/* The node by which an operand of a type is written down: its own, or the weak one that stands for
+ * it, once. */
+static bool is_written(const struct joist_rules *rules, int node, int *type) {
+  if (node >= JOIST_NODE_OWN) return false;
+  *type = node;
+  if (node < JOIST_NODE_AMBIGUOUS || (node == JOIST_NODE_TRUTH && rules->has_truths) ||
+      (node < JOIST_TYPE_COUNT && joist_rules_has_node(rules, node)))
+    return true;
+  if (node < JOIST_TYPE_COUNT) return false;
+  *type = JOIST_NODE_AMBIGUOUS + rules->literal[joist_category_of_node(node)];
+  return joist_rules_has_node(rules, node);
+}
+
+static void add_pairs(const struct joist_rules *rules, joist_pair pair, struct joist_text *text) {
+  for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
+    for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++) {
+      int left, right;
+      if (!is_written(rules, lhs, &left) || !is_written(rules, rhs, &right)) continue;
+      const int result = rules->pairs[pair][left][right];
+      if (result != unlisted(rules, pair, left, right))
+        add_cell(rules, joist_pair_name(pair), lhs, rhs, result, text);
+    }
+}
+
+/* Common nodes, but for those that are joins of edges. */
+static void add_common(const struct joist_rules *rules, struct joist_text *text) {
+  struct joist_lattice lattice = {.count = 0};
+  const bool is_lattice = rules->kind == JOIST_RULES_LATTICE;
+  if (is_lattice)
+    joist_lattice_close(&lattice, rules->node_end, (const uint8_t(*)[2])rules->edges,
+                        rules->edge_count);
+  bool present[JOIST_NODE_MAX] = {false};
+  for (size_t e = 0; e < rules->edge_count; e++)
+    present[rules->edges[e][0]] = present[rules->edges[e][1]] = true;
+  for (int lhs = 0; lhs < rules->node_end; lhs++)
+    for (int rhs = 0; rhs < rules->node_end; rhs++) {
+      const int result = rules->result[lhs][rhs];
+      const bool both = is_lattice && present[lhs] && present[rhs];
+      const bool numbers = !is_lattice && is_weak(lhs) && is_weak(rhs) &&
+                           joist_rules_has_node(rules, lhs) && joist_rules_has_node(rules, rhs);
+      /* What a reader would make of it. */
+      const int join = both      ? joist_lattice_join(&lattice, lhs, rhs)
+                       : numbers ? (lhs > rhs ? lhs : rhs)
+                                 : NONE;
+      if (result != join) add_cell(rules, "common", lhs, rhs, result, text);
+    }
+}
+
+void joist_rules_write(const struct joist_rules *rules, struct joist_text *text) {
+  joist_text_add(text, "# promotion rules of joist\n# id: %s\n# source: %s\n# version: %s\n",
+                 rules->id, rules->source, rules->version);
+  if (rules->url[0] != '\0') joist_text_add(text, "# url: %s\n", rules->url);
+  joist_text_add(text, "# literals: ");
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
+    joist_text_add(text, "%s%s", joist_dtype_name((joist_dtype)rules->literal[c]),
+                   c + 1 < JOIST_CATEGORY_COUNT ? ", " : "\n");
+  joist_text_add(text,
+                 "# decides by: %s\n# overflow: %s\n# guesses: %s\n# other dtypes: %s\n"
+                 "# extremes: %s\n# whole powers: %s\n# guessed products: %s\n# order: ",
+                 joist_policy_name(rules->policy), joist_beyond_name(rules->beyond),
+                 rules->guesses_default ? "default" : "kept",
+                 rules->meets_itself ? "alone" : "refused",
+                 rules->extremes_known ? "known" : "kept", rules->powers_of_base ? "base" : "power",
+                 rules->products_default ? "default" : "kept");
+  for (int k = 0; k < rules->published_count; k++) {
+    add_name(rules, rules->published[k], text);
+    joist_text_add(text, k + 1 < rules->published_count ? ", " : "\n");
+  }
+  joist_text_add(text, "operation,lhs,rhs,result\n");
+  for (int e = 0; e < rules->edge_count; e++)
+    add_cell(rules, "edge", rules->edges[e][0], rules->edges[e][1], NONE, text);
+  add_common(rules, text);
+  for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
+    if (rules->has_pairs[pair]) add_pairs(rules, (joist_pair)pair, text);
+  for (int fact = 0; fact < JOIST_FACT_COUNT; fact++)
+    for (int type = 0; type < JOIST_TYPE_COUNT && rules->has_facts[fact]; type++)
+      if (rules->facts[fact][type] != NONE)
+        add_cell(rules, joist_fact_name((joist_fact)fact), type, NONE, rules->facts[fact][type],
+                 text);
+}

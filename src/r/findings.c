@@ -1,0 +1,62 @@
+/* Tells of values that did not fit. */
+#include "r/findings.h"
+
+#include "core/program/program.h"
+#include "core/promotion/change.h"
+#include "r/conditions.h"
+#include "r/policy.h"
+#include "r/source.h"
+
+static SEXP reference_of(const struct joist_instruction *i, SEXP lines) {
+  if (lines == R_NilValue) return joist_r_source_reference();
+  return i->source < (uint32_t)XLENGTH(lines) ? VECTOR_ELT(lines, i->source) : R_NilValue;
+}
+
+/* Whether it is an overflow: a result, or what a conversion from integers to integers changed. */
+static bool is_overflow(const struct joist_finding *finding) {
+  const struct joist_program *const program = finding->program;
+  const joist_dtype taken = program->instructions[finding->instruction].signature.promoted.dtype;
+  return finding->kind == JOIST_FOUND_OVERFLOW ||
+         (taken != JOIST_DTYPE_NONE && joist_dtype_category(taken) == JOIST_CATEGORY_INTEGER);
+}
+
+/* Calls changed_values() of R/util-conditions.R. */
+static void tell(const struct joist_finding *finding, bool refused, SEXP lines, SEXP places) {
+  enum { KIND, OP, DTYPE, OPERANDS, COUNT, POSITION, FILE_NAME, REFERENCE, REFUSES, CONVERTS };
+  static const char *fields[] = {"kind", "op",        "dtype",   "operands", "count", "position",
+                                 "file", "reference", "refused", "converts", ""};
+  const struct joist_program *const program = finding->program;
+  const struct joist_instruction *const i = &program->instructions[finding->instruction];
+  const joist_dtype made = finding->kind == JOIST_FOUND_LOSS ? i->signature.promoted.dtype
+                                                             : i->signature.result[0].dtype;
+  SEXP facts = PROTECT(Rf_mkNamed(VECSXP, fields));
+  SET_VECTOR_ELT(facts, KIND, Rf_mkString(is_overflow(finding) ? "overflow" : "loss"));
+  SET_VECTOR_ELT(facts, OP, Rf_mkString(joist_op_name(i->op)));
+  SET_VECTOR_ELT(facts, DTYPE, Rf_mkString(joist_dtype_name(made)));
+  SET_VECTOR_ELT(facts, OPERANDS, Rf_allocVector(STRSXP, (R_xlen_t)i->operand_count));
+  for (uint32_t k = 0; k < i->operand_count; k++)
+    SET_STRING_ELT(VECTOR_ELT(facts, OPERANDS), (R_xlen_t)k,
+                   Rf_mkChar(joist_dtype_name(program->values[i->operand[k]].type.dtype)));
+  SET_VECTOR_ELT(facts, COUNT, Rf_ScalarReal((double)finding->count));
+  SET_VECTOR_ELT(facts, POSITION, Rf_ScalarReal((double)finding->first + 1));
+  SEXP reference = PROTECT(reference_of(i, lines));
+  SET_VECTOR_ELT(facts, REFERENCE, reference);
+  if (reference != R_NilValue)
+    SET_VECTOR_ELT(facts, FILE_NAME, Rf_mkString(joist_r_source_file(reference)));
+  SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
+  SET_VECTOR_ELT(facts, CONVERTS, Rf_ScalarLogical(finding->kind == JOIST_FOUND_LOSS));
+  joist_r_eval(PROTECT(Rf_lang3(Rf_install("changed_values"), facts, places)));
+  UNPROTECT(3);
+}
+
+void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP asked) {
+  const struct joist_r_policy policy = joist_r_policy(asked);
+  SEXP places = joist_r_policy_places(asked);
+  for (int refused = 1; refused >= 0; refused--)
+    for (size_t k = 0; k < tally->count; k++) {
+      const unsigned change =
+          is_overflow(&tally->found[k]) ? JOIST_CHANGE_OVERFLOW : JOIST_CHANGE_LOSS;
+      if ((refused ? policy.refused : policy.warned) & change)
+        tell(&tally->found[k], refused, lines, places);
+    }
+}

@@ -1,0 +1,79 @@
+# Saturating integers beside Octave: sums, differences, products, negatives and absolute values of
+# random integers and extremes, of every dtype that Octave has.
+#
+#   Rscript tests/living/saturation.R [ELEMENTS]
+#
+# Exit status 77 if octave-cli is not installed.
+
+suppressPackageStartupMessages(library(joist))
+
+given <- commandArgs(TRUE)
+count <- if (length(given) > 0L) as.integer(given[1L]) else 100000L
+octave <- Sys.which("octave-cli")
+if (!nzchar(octave)) quit(status = 77L)
+folder <- tempfile()
+dir.create(folder)
+kinds <- c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")
+operations <- list(
+  add = list(function(a, b) a + b, "a + b"), subtract = list(function(a, b) a - b, "a - b"),
+  multiply = list(function(a, b) a * b, "a .* b"), negate = list(function(a, b) -a, "-a"),
+  absolute = list(function(a, b) abs(a), "abs(a)")
+)
+
+path <- function(...) file.path(folder, paste(..., sep = "_"))
+# A third of them is small, a tenth an end of the dtype.
+draw <- function(dtype) {
+  info <- dtype_info(dtype)
+  file <- path("random")
+  writeBin(as.raw(sample(0:255, count * info$bits / 8, replace = TRUE)), file)
+  x <- nv_read_bin(file, dtype)
+  small <- sample(count, count %/% 3)
+  x[small] <- nv_tensor(sample(0:100, length(small), replace = TRUE), dtype)
+  for (end in list(info$min, info$max)) x[sample(count, count %/% 20)] <- end
+  x
+}
+operands <- lapply(stats::setNames(nm = kinds), function(dtype) {
+  pair <- list(a = draw(dtype), b = draw(dtype))
+  for (side in names(pair)) nv_write_bin(pair[[side]], path(dtype, side))
+  pair
+})
+writeLines(c(
+  "function x = get(name, class)", "  f = fopen(name);",
+  "  x = fread(f, Inf, [class, \"=>\", class]);", "  fclose(f);", "endfunction",
+  "function put(name, x)", "  f = fopen(name, \"w\");", "  fwrite(f, x, class(x));", "  fclose(f);",
+  "endfunction",
+  unlist(lapply(kinds, function(dtype) {
+    class <- sub("i", "int", dtype)
+    c(
+      sprintf("a = get(\"%s\", \"%s\");", path(dtype, "a"), class),
+      sprintf("b = get(\"%s\", \"%s\");", path(dtype, "b"), class),
+      sprintf("put(\"%s\", %s);", path(dtype, names(operations)), vapply(operations, `[[`, "", 2L))
+    )
+  }))
+), path("ask.m"))
+if (system2(octave, c("--norc", "--quiet", path("ask.m"))) != 0L) quit(status = 1L)
+
+compared <- 0
+wrong <- 0
+for (dtype in kinds) {
+  pair <- operands[[dtype]]
+  for (name in names(operations)) {
+    ours <- with_promotion(
+      "octave", operations[[name]][[1L]](pair$a, pair$b),
+      on = c(overflow = "saturate")
+    )
+    theirs <- nv_read_bin(path(dtype, name), dtype, shape = count)
+    differ <- which(as.logical(ours != theirs))
+    compared <- compared + count
+    wrong <- wrong + length(differ)
+    if (length(differ) > 0L) {
+      k <- differ[1L]
+      cat(sprintf(
+        "%s %s: %d differ; of %s and %s, %s by Octave, %s by joist\n", dtype, name, length(differ),
+        format(pair$a[k]), format(pair$b[k]), format(theirs[k]), format(ours[k])
+      ))
+    }
+  }
+}
+cat(sprintf("%d compared with Octave, %d differ\n", compared, wrong))
+quit(status = if (wrong > 0) 1L else 0L)

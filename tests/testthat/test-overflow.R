@@ -1,0 +1,232 @@
+# Results of integer operations that do not fit, and conversions that change values.
+
+quietly <- function(expr) {
+  found <- list()
+  value <- withCallingHandlers(expr, joist_changed_values_warning = function(w) {
+    found[[length(found) + 1L]] <<- w
+    invokeRestart("muffleWarning")
+  })
+  list(value = value, found = found)
+}
+
+# The warnings that evaluating `expr` gives, wherever it was evaluated before.
+found <- function(expr) {
+  local_promotion(NULL, on = c(overflow = "warn", loss = "warn"))
+  quietly(expr)$found
+}
+
+counts <- function(found) vapply(found, function(w) w$count, 0)
+positions <- function(found) vapply(found, function(w) w$position, 0)
+
+test_that("every operation on integers has a decision", {
+  table <- as.data.frame(.Call(joist:::joist_r_op_names))
+  whole <- grepl("int", table$kinds)
+  expect_false(any(table$overflow[whole] == "undecided"))
+})
+
+test_that("a result that wraps is warned about once per call site, with count and position", {
+  x <- nv_tensor(c(5L, .Machine$integer.max, 1L, .Machine$integer.max), "i32")
+  once <- function() x + 1L
+  expect_warning(by_default(wrapped <- once()), "2 results of i32, the first at position 2",
+    class = "joist_overflow_warning"
+  )
+  expect_identical(as_array(wrapped, as = "double"), c(6, -2^31, 2, -2^31))
+  expect_no_warning(by_default(once()))
+  w <- found(x + 1L)[[1L]]
+  expect_equal(w[c("kind", "op", "dtype", "count", "position")],
+    list(kind = "overflow", op = "add", dtype = "i32", count = 2, position = 2)
+  )
+  expect_length(found(x - 1L), 0L)
+})
+
+test_that("a policy says what happens", {
+  x <- nv_tensor(c(5L, .Machine$integer.max), "i32")
+  expect_no_warning(with_promotion(NULL, x + 1L, on = c(overflow = "ok")))
+  expect_error(with_promotion(NULL, x + 1L, on = c(overflow = "error")),
+    class = "joist_overflow_error"
+  )
+  top <- with_promotion(NULL, x + 1L, on = c(overflow = "saturate"))
+  expect_identical(as.vector(top), c(6L, .Machine$integer.max))
+  expect_error(with_promotion(NULL, 1, on = c(loss = "saturate")), class = "joist_value_error")
+  f <- jit(function(x) x + 1L)
+  expect_identical(
+    as.vector(with_promotion(NULL, f(x), on = c(overflow = "saturate"))),
+    c(6L, .Machine$integer.max)
+  )
+  expect_error(with_promotion(NULL, f(x), on = c(overflow = "error")),
+    class = "joist_overflow_error"
+  )
+  expect_no_warning(with_promotion(NULL, f(x), on = c(overflow = "ok")))
+  expect_equal(counts(found(f(x))), 1)
+})
+
+test_that("missing elements do not count", {
+  x <- nv_tensor(c(1L, NA, 3L), "i32") # NA is stored as the least integer
+  expect_length(found(x - 1L), 0L)
+  expect_length(found(-x), 0L)
+  f <- jit(function(x) x - 1L)
+  expect_length(found(f(x)), 0L)
+  y <- nv_tensor(c(NA, -2147483647L, -2147483647L), "i32")
+  w <- found(y - 2L)
+  expect_equal(c(counts(w), positions(w)), c(2, 2))
+  w <- found(f(y - 1L))
+  expect_equal(c(counts(w), positions(w)), c(2, 2))
+})
+
+bounds_of <- function(dtype) {
+  info <- dtype_info(dtype)
+  c(as.numeric(info$min), as.numeric(info$max))
+}
+
+# All pairs of values of small dtypes, against base R's doubles.
+test_that("all results of small dtypes that do not fit are counted, and saturate", {
+  binary <- list(
+    add = list(`+`, `+`), sub = list(`-`, `-`), mul = list(`*`, `*`),
+    floor_div = list(`%/%`, `%/%`), shift_left = list(nv_shift_left, function(x, y) x * 2^y),
+    pow = list(`^`, `^`)
+  )
+  unary <- list(negate = list(`-`, `-`), abs = list(abs, abs))
+  table <- as.data.frame(.Call(joist:::joist_r_op_names))
+  expect_setequal(c(names(binary), names(unary)), table$name[table$overflow == "each"])
+  for (dtype in c("i8", "ui8", "i4", "ui4", "i2", "ui2")) {
+    bounds <- bounds_of(dtype)
+    all <- seq(bounds[1L], bounds[2L])
+    pairs <- expand.grid(x = all, y = all)
+    check <- function(name, apply, exact, ...) {
+      for (compiled in c(FALSE, TRUE)) {
+        f <- if (compiled) jit(apply) else apply
+        beyond <- which(exact < bounds[1L] | exact > bounds[2L])
+        label <- paste(name, dtype, if (compiled) "in jit()")
+        w <- found(f(...))
+        any <- length(beyond) > 0L
+        expect_equal(counts(w), if (any) length(beyond) else numeric(), info = label)
+        expect_equal(positions(w), if (any) beyond[1L] else numeric(), info = label)
+        kept <- with_promotion(NULL, f(...), on = c(overflow = "saturate"))
+        expect_equal(as.numeric(kept), pmin(pmax(exact, bounds[1L]), bounds[2L]), info = label)
+      }
+    }
+    for (name in names(binary)) {
+      some <- switch(name,
+        floor_div = subset(pairs, y != 0),
+        shift_left = subset(pairs, y >= 0 & y <= 40),
+        pow = subset(pairs, y >= 0 & y <= 40),
+        pairs
+      )
+      check(
+        name, binary[[name]][[1L]], binary[[name]][[2L]](some$x, some$y),
+        nv_tensor(some$x, dtype), nv_tensor(some$y, dtype)
+      )
+    }
+    for (name in names(unary)) {
+      check(name, unary[[name]][[1L]], unary[[name]][[2L]](all), nv_tensor(all, dtype))
+    }
+  }
+})
+
+test_that("sums, products, matrix products and scatters that do not fit are counted", {
+  x <- nv_tensor(c(100, 100, -100, 27, 1), "i8")
+  expect_length(found(nv_reduce_sum(x[1:4], dtype = "i8")), 0L) # 127, though not on the way
+  expect_equal(counts(found(nv_reduce_sum(x, dtype = "i8"))), 1)
+  expect_equal(positions(found(nv_cumsum(x, dtype = "i8"))), 2)
+  expect_equal(counts(found(nv_cumsum(x, dtype = "i8"))), 2) # 200, 100, 127, 128
+  expect_length(found(sum(x)), 0L)
+  big <- nv_tensor(c("9223372036854775807", "1", "-1"), "i64")
+  expect_length(found(sum(big)), 0L)
+  expect_equal(counts(found(sum(big[1:2]))), 1)
+  expect_equal(counts(found(prod(nv_tensor(rep("4294967296", 2), "i64")))), 1)
+  expect_length(found(prod(nv_tensor(c("4294967296", "2147483647"), "i64"))), 0L)
+  expect_length(found(prod(nv_tensor(c("4294967296", "4294967296", "0"), "i64"))), 0L)
+  expect_equal(counts(found(cumprod(nv_tensor(c("4294967296", "4294967296", "0"), "i64")))), 1)
+  m <- nv_tensor(matrix(c(100L, 1L, 1L, 1L), 2), "i32")
+  huge <- nv_convert(m, "i64") * nv_scalar("40000000000000000", "i64")
+  expect_equal(counts(found(m %*% m)), numeric())
+  w <- found(huge %*% nv_convert(m, "i64"))
+  exact <- (matrix(c(100, 1, 1, 1), 2) * 4e16) %*% matrix(c(100, 1, 1, 1), 2)
+  expect_equal(counts(w), sum(abs(exact) >= 2^63))
+  most <- nv_tensor(matrix(rep("18446744073709551615", 2), 1), "ui64")
+  ones <- nv_tensor(matrix(c("1", "1", "1", "0"), 2), "ui64")
+  w <- found(ones %*% t(most)) # sums of two, and of one
+  expect_equal(c(counts(w), positions(w)), c(1, 1))
+  at <- nv_tensor(c(1, 1, 2), "i64")
+  w <- found(nv_scatter_add(nv_tensor(c(100, 0), "i8"), at, nv_tensor(c(20, 20, 5), "i8")))
+  expect_equal(c(counts(w), positions(w)), c(1, 1))
+  rows <- nv_tensor(matrix(c(100, 100, 1, 2), 2), "i8")
+  w <- found(nv_reduce_sum(rows, 1, dtype = "i8"))
+  expect_equal(c(counts(w), positions(w)), c(1, 1))
+  f <- jit(function(x) sum(x * x))
+  expect_equal(counts(found(f(nv_tensor(c("3000000000", "3000000000"), "i64")))), 1)
+  expect_length(found(f(nv_tensor(c("2000000000", "2000000000"), "i64"))), 0L)
+})
+
+test_that("saturating sums stop at the bounds, one element after the other", {
+  x <- nv_tensor(c(100, 100, -100, 5), "i8")
+  saturated <- function(expr) as.numeric(with_promotion(NULL, expr, on = c(overflow = "saturate")))
+  expect_equal(saturated(nv_reduce_sum(x, dtype = "i8")), 32)
+  expect_equal(saturated(nv_cumsum(x, dtype = "i8")), c(100, 127, 27, 32))
+  expect_equal(saturated(nv_reduce_prod(x, dtype = "i8")), -128)
+  f <- jit(function(x) nv_reduce_sum(x * 2L, dtype = "i8"))
+  expect_equal(saturated(f(x)), 9) # of 127, 127, -128, 10
+})
+
+test_that("implicit conversions that change an element are counted", {
+  x <- nv_tensor(c("1", "16777217", "123456789", NA, "33554432"), "i64")
+  y <- nv_scalar(1, "f32")
+  for (f in list(function(x, y) x + y, jit(function(x, y) x + y))) {
+    w <- found(f(x, y))
+    expect_equal(c(counts(w), positions(w)), c(2, 2))
+    expect_s3_class(w[[1L]], "joist_loss_warning")
+  }
+  expect_length(found(nv_convert(x, "f32") + y), 0L)
+  expect_length(found(x + nv_scalar(1, "f64")), 0L)
+  expect_length(found(nv_tensor(c(1L, 16777216L), "i32") * y), 0L)
+  expect_equal(counts(found(nv_tensor(c(2147483647L, 1L), "i32") * y)), 1)
+  expect_no_warning(with_promotion(NULL, x + y, on = c(loss = "ok")))
+  expect_error(with_promotion(NULL, x + y, on = c(loss = "error")), class = "joist_loss_error")
+  expect_error(
+    with_promotion(NULL, nv_tensor(123456789), on = c(loss = "error")),
+    class = "joist_loss_error"
+  )
+  expect_no_warning(with_promotion(NULL, nv_tensor(123456789), on = c(loss = "ok")))
+})
+
+test_that("loops and machine code report the same", {
+  for (native in c("never", "wait")) {
+    f <- jit(function(n) {
+      total <- nv_scalar(1L, "i32")
+      while (n > 0L) {
+        total <- total * 3L
+        n <- n - 1L
+      }
+      total
+    }, native = native)
+    expect_length(found(f(nv_scalar(19L, "i32"))), 0L)
+    w <- found(f(nv_scalar(21L, "i32")))
+    expect_equal(counts(w), 2, info = native)
+    g <- jit(function(x, y) (x + y) * x - y, native = native)
+    x <- nv_tensor(rep(c(1L, 46341L, 5L, -46341L), 500), "i32")
+    w <- found(for (k in 1:3) g(x, nv_tensor(rep(0L, 2000), "i32")))
+    expect_equal(c(counts(w), positions(w)), rep(c(1000, 2), c(1, 1)), info = native)
+  }
+})
+
+test_that("numbers that are computed of R numbers alone are computed in double", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  f <- function(x, h) x * (h / 3)
+  expect_identical(as.vector(jit(f)(x, 0.1)), as.vector(f(x, 0.1)))
+  g <- function(x, h, n) x + exp(h) * 3 - n / 7
+  expect_identical(as.vector(jit(g)(x, 0.1, 5L)), as.vector(g(x, 0.1, 5L)))
+  y <- nv_tensor(c(1, 2, 3), "f32")
+  expect_identical(as.vector(jit(f)(y, 0.1)), as.vector(f(y, 0.1)))
+  expect_identical(dtype(jit(f)(y, 0.1)), as_dtype("f32"))
+})
+
+test_that("functions that wrap on the way do not warn", {
+  for (dtype in c("i8", "i32", "i64", "ui64")) {
+    x <- nv_tensor(c(15, 27, 104), dtype)
+    if (dtype != "ui64") x <- nv_concatenate(x, -x)
+    for (f in list(function(x) round(x, -1), function(x) signif(x, 2))) {
+      expect_length(found(f(x)), 0L)
+      expect_length(found(jit(f)(x)), 0L)
+    }
+  }
+})

@@ -1,0 +1,253 @@
+# Rule sets that are files: every cell, by the operation itself, against the file as R reads it.
+
+files <- list.files(system.file("promotion", package = "joist"), "[.]csv$", full.names = TRUE)
+names(files) <- sub("[.]csv$", "", basename(files))
+
+cells_in <- function(file) {
+  utils::read.csv(file, comment.char = "#", colClasses = "character", na.strings = character())
+}
+
+numbers <- list("b*" = TRUE, "i*" = 1L, "f*" = 1, "c*" = 1 + 0i)
+
+operand <- function(node, rank = 1L, zero = TRUE) {
+  if (!is.null(numbers[[node]])) return(numbers[[node]])
+  # int1 has -1 and 0.
+  one <- if (node != "int1") 1 else if (zero) 0 else -1
+  dtype <- sub("?", "", node, fixed = TRUE)
+  nv_tensor(one, dtype, shape = rep(1L, rank), ambiguous = dtype != node)
+}
+
+# What the operation gives: a dtype, with "?" if it is ambiguous, or "-".
+result_of <- function(code) {
+  type <- tryCatch(suppressWarnings(code), joist_error = function(e) {
+    if (inherits(e, "joist_promotion_error")) {
+      text <- conditionMessage(e)
+      if (grepl("gives? .*, a dtype that joist", text)) {
+        return(sub(".* gives? (.*), a dtype that joist.*", "\\1", text))
+      }
+    }
+    if (inherits(e, "joist_dtype_error")) "none" else "-"
+  })
+  if (is.character(type)) return(type)
+  paste0(format(dtype(type)), if (ambiguous(type)) "?")
+}
+
+two <- list(
+  common = function(x, y) x + y,
+  add = function(x, y) x + y,
+  divide = function(x, y) x / y,
+  power = function(x, y) x^y,
+  integer_divide = function(x, y) x %/% y,
+  modulo = function(x, y) x %% y,
+  combine = function(x, y) nv_concatenate(x, y),
+  assign = function(x, y) {
+    x[1L] <- y
+    x
+  },
+  maximum = function(x, y) nv_max(x, y),
+  bitwise = function(x, y) nv_bitwise_and(x, y)
+)
+one <- list(
+  inexact = nv_sqrt, divide = function(x) x / x, mean = mean, sum = sum, prod = prod,
+  cumsum = cumsum, power = function(x) x^x
+)
+
+# Operations that joist does not have for the dtype of the result.
+has_none <- function(operation, result) {
+  kind <- kind_of(sub("[?*]$", "", result))
+  whole <- kind %in% c("bool", "int", "uint")
+  switch(operation,
+    divide = , mean = , inexact = whole,
+    maximum = kind == "complex",
+    bitwise = kind %in% c("float", "complex"),
+    power = , modulo = , integer_divide = kind %in% c("bool", "complex"),
+    sum = , prod = , cumsum = kind == "bool",
+    common = , add = kind == "bool",
+    FALSE
+  )
+}
+
+# R itself computes with numbers alone, and numbers have no rank.
+is_left_to_r <- function(row) {
+  alone <- if (row$rhs == "" || row$operation == "assign") row$lhs else c(row$lhs, row$rhs)
+  are_numbers <- alone %in% names(numbers)
+  all(are_numbers) || row$operation == "rank_zero" && any(are_numbers)
+}
+
+given_by <- function(row) {
+  zero <- !row$operation %in% c("divide", "integer_divide", "modulo")
+  if (row$rhs == "") {
+    result_of(one[[row$operation]](operand(row$lhs)))
+  } else if (row$operation == "rank_zero") {
+    result_of(operand(row$lhs) + operand(row$rhs, 0L))
+  } else {
+    result_of(two[[row$operation]](operand(row$lhs), operand(row$rhs, zero = zero)))
+  }
+}
+
+# Nothing, or in words how the result of an operation differs from the file.
+difference_of <- function(row, id) {
+  if (is_left_to_r(row)) return()
+  got <- given_by(row)
+  want <- row$result
+  # A weak result is the default dtype of its kind, ambiguous.
+  if (want %in% names(numbers)) {
+    default <- format(result_dtype(numbers[[want]], rules = id)$dtype)
+    want <- if (want == "b*") default else paste0(default, "?")
+  }
+  lacks <- got == "none" && (want == "-" || has_none(row$operation, want))
+  if (lacks || identical(got, want)) return()
+  paste(row$operation, row$lhs, row$rhs, "is", got, "but", want, "in the file")
+}
+
+test_that("every cell is what its operation gives", {
+  for (id in names(files)) {
+    rows <- cells_in(files[[id]])
+    if ("add" %in% rows$operation) rows <- rows[rows$operation != "common", ]
+    local_promotion(id)
+    wrong <- unlist(lapply(seq_len(nrow(rows)), function(k) difference_of(rows[k, ], id)))
+    expect_null(wrong, label = id)
+  }
+})
+
+test_that("the files name every system once, and where it was read", {
+  sets <- promotion_rule_sets()
+  expect_true(all(names(files) %in% sets$id))
+  expect_identical(anyDuplicated(sets$id), 0L)
+  for (id in c(
+    "tf_numpy_all", "tf_numpy_safe", "tf_numpy_legacy", "tf_numpy_prefer32", "tensorflow_2",
+    "keras", "mlx", "tinygrad", "paddle", "octave", "base_r", "julia", "triton", "c", "arrow",
+    "polars", "duckdb", "anvl_2026_09", "jax_strict", "jax_default", "array_api_2025"
+  )) {
+    expect_true(id %in% sets$id, label = id)
+    expect_identical(format(promotion_rules(id)), paste0("<joist_rules> ", id, sub(
+      "^[^,]*", "", format(promotion_rules(id))
+    )))
+  }
+})
+
+test_that("rules of one's own compute as the file they were written to", {
+  file <- tempfile(fileext = ".csv")
+  for (id in c("octave", "duckdb", "jax", "torch", "numpy_legacy")) {
+    write_promotion_rules(id, file)
+    read <- read_promotion_rules(file)
+    for (operation in c("common", "add", "divide", "combine")) {
+      used <- as_living(id, promotion_table(id, operation = operation))
+      if (!id %in% c("torch", "numpy_legacy")) {
+        expect_identical(
+          unclass(promotion_table(read, operation = operation)), unclass(used)
+        )
+      }
+    }
+    x <- nv_tensor(1:3, "ui8")
+    y <- nv_scalar(300L, "i16")
+    for (f in list(
+      function() x + y, function() x + 300L, function() x / 2L, function() c(x, y),
+      function() sum(x), function() mean(x)
+    )) {
+      outcome <- function(rules) {
+        tryCatch(with_promotion(rules, f()), joist_error = function(e) class(e))
+      }
+      expect_identical(outcome(read), outcome(id))
+    }
+  }
+})
+
+test_that("promotion_rules_new() makes what its arguments say", {
+  cells <- data.frame(
+    operation = c("common", "common", "common", "divide"),
+    lhs = "i8", rhs = c("i8", "i*", "f*", "i8"),
+    result = c("i8", "i8", NA, "f16")
+  )
+  rules <- promotion_rules_new("mine", cells,
+    facts = list(sum = c(i8 = "i32")), literals = c(integer = "i64"), source = "a note",
+    version = "1"
+  )
+  x <- nv_tensor(1:3, "i8")
+  expect_identical(dtype(with_promotion(rules, x + 1L)), as_dtype("i8"))
+  expect_identical(dtype(with_promotion(rules, x / x)), as_dtype("f16"))
+  expect_identical(dtype(with_promotion(rules, sum(x))), as_dtype("i32"))
+  expect_error(with_promotion(rules, x + 1.5), class = "joist_promotion_error")
+  expect_identical(format(result_dtype(1L, rules = rules)$dtype), "i64")
+  expect_output(print(rules), "a note")
+  # A matrix, edges, and pairs that never meet.
+  expect_identical(
+    unclass(promotion_table(promotion_rules_new("again", promotion_table("jax")))),
+    unclass(promotion_table("jax"))
+  )
+  refused <- promotion_rules_new("edges",
+    edges = cbind(c("i8", "i16", "i32"), c("i16", "i32", "i64")), refuse = cbind("i8", "i64")
+  )
+  expect_identical(promotion_table(refused)["i8", "i32"], "i32")
+  expect_identical(promotion_table(refused)["i8", "i64"], "-")
+  expect_identical(promotion_table(refused)["i64", "i8"], "-")
+  # What a lattice says without more is what promotion_lattice() says.
+  edges <- lattice_edges("anvil")
+  expect_identical(
+    unclass(promotion_table(promotion_rules_new("a", edges = edges))),
+    unclass(promotion_table(promotion_lattice(edges, "a")))
+  )
+  by_rank <- promotion_rules_new("ranks", promotion_table("torch"), rank = TRUE)
+  expect_identical(
+    dtype(with_promotion(by_rank, nv_tensor(1:2, "i8") + nv_scalar(1L, "i64"))), as_dtype("i8")
+  )
+  for (wrong in list(
+    quote(promotion_rules_new("a")), quote(promotion_rules_new("a", 1)),
+    quote(promotion_rules_new("a", cells, facts = 1)),
+    quote(promotion_rules_new("a", cells, literals = "i8")),
+    quote(promotion_rules_new("a", cells, rank = TRUE, by_value = "fitting")),
+    quote(promotion_rules_new("a", edges = data.frame(a = "i8")))
+  )) {
+    expect_error(eval(wrong), class = "joist_value_error")
+  }
+  expect_error(promotion_rules_new(strrep("a", 24), cells), class = "joist_promotion_error")
+})
+
+test_that("tables of operations are what the operations give, in all rule sets", {
+  known <- dtypes()
+  kernels <- c("integer_divide", "modulo", "maximum")
+  symbols <- c(
+    add = "add", divide = "div", power = "pow", integer_divide = "floor_div", modulo = "mod",
+    maximum = "max"
+  )
+  wrong <- list()
+  for (id in promotion_rule_sets()$id) {
+    common <- promotion_table(id, known, known)
+    nodes <- known[rowSums(common != "-") > 0]
+    for (operation in names(symbols)) {
+      table <- unclass(promotion_table(id, nodes, nodes, operation))
+      given <- outer(nodes, nodes, Vectorize(function(x, y) {
+        result <- .Call(joist_r_explain, list(x, y), symbols[[operation]], NULL, id)$result
+        if (is.null(result)) "-" else result
+      }))
+      # A weak result is the default of its kind; what joist has no kernels for is an error.
+      weak <- table %in% names(numbers)
+      table[weak] <- vapply(table[weak], function(node) {
+        paste0(format(result_dtype(numbers[[node]], rules = id)$dtype), "?")
+      }, "")
+      table[!sub("[?]$", "", table) %in% known] <- "-"
+      lacks <- given == "-" & (operation %in% kernels & grepl("^c", table) |
+        table == "bool" & operation != "add" | grepl("^u?i", table) & operation == "divide")
+      at <- which(table != given & !lacks)
+      if (length(at) > 0) wrong[[paste(id, operation)]] <- cbind(table[at], given[at])
+    }
+  }
+  expect_identical(wrong, list())
+})
+
+test_that("results that joist has no dtype for, fitting numbers and TRUE are explained", {
+  lines <- function(...) paste(format(explain_promotion(...), width = 200L), collapse = " ")
+  huge <- lines("i8", "ui64", rules = "duckdb")
+  expect_match(huge, "i8 with ui64 is HUGEINT, a dtype that joist does not have", fixed = TRUE)
+  expect_no_match(huge, "no common type", fixed = TRUE)
+  for (rules in promotion_rule_sets()$id) {
+    expect_no_match(lines("i32", "i32", rules = rules), "(table|lattice): [.]")
+  }
+  expect_match(lines("b*", "i8", rules = "octave"), "^b[*] with i8 is i8")
+})
+
+test_that("each built-in rule set says where it is on the web", {
+  for (rules in promotion_rule_sets()$id) {
+    expect_match(.Call(joist_r_rules_info, rules)$url, "^https://")
+  }
+})
