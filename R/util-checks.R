@@ -9,7 +9,8 @@ check_flag <- function(x, name) {
 check_choice <- function(x, name, choices) {
   if (!is.character(x) || length(x) != 1L || !x %in% choices) {
     stop_joist(
-      "joist_value_error", "`", name, "` must be one of ", paste0("\"", choices, "\"", collapse = ", ")
+      "joist_value_error", "`", name, "` must be one of ",
+      paste0("\"", choices, "\"", collapse = ", ")
     )
   }
 }

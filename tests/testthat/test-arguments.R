@@ -35,9 +35,9 @@ valid_arguments <- function() {
     complex = "c64", versioned = TRUE, ptr = nv_to_dlpack(v), array = list(),
     schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), literals = c(integer = "i64"),
-    facts = list(sum = c(i8 = "i32")), policy = "wrap", refuse = data.frame(lhs = "i8", rhs = "f64"),
-    operation = "divide", rank = FALSE, by_value = "none", source = "a note", version = "1", url = "https://example.org",
-    from = "jax", to = "numpy", wrt = NULL,
+    facts = list(sum = c(i8 = "i32")), policy = "wrap",
+    refuse = data.frame(lhs = "i8", rhs = "f64"), operation = "divide", rank = FALSE,
+    by_value = "none", source = "a note", version = "1", url = "https://example.org", from = "jax", to = "numpy", wrt = NULL,
     index = c(1L, 2L), shift = 1L, dtypes = c(float = "f64", int = "i64"),
     arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
@@ -95,7 +95,8 @@ valid_arguments <- function() {
     nv_squeeze = list(x = nv_tensor(1:2, shape = 1:2)),
     nv_seq = list(from = 1, to = 9, by = 2), nv_seq_len = list(length = 3L),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
-    read_promotion_rules = list(file = promotion_file), promotion_rules_new = list(table = data.frame(lhs = "i8", rhs = "f32", result = "f32")),
+    read_promotion_rules = list(file = promotion_file),
+    promotion_rules_new = list(table = data.frame(lhs = "i8", rhs = "f32", result = "f32")),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
@@ -147,8 +148,8 @@ never <- list(
 takes_anything <- list(
   f = c("builtin", "closure"), rule = c("builtin", "closure"), body = c("builtin", "closure"),
   true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
-  envir = "environment", id = "text", source = "text", version = "text", edges = "data frame", con = "text", file = "text",
-  path = "text", node = "text", label = "text", dimension_names = c("text", "NA text"),
+  envir = "environment", id = "text", source = "text", version = "text", edges = "data frame",
+  con = "text", file = "text", path = "text", node = "text", label = "text", dimension_names = c("text", "NA text"),
   get = c("builtin", "closure"), put = c("builtin", "closure"), list = c("builtin", "closure"),
   delete = c("builtin", "closure"), exists = c("builtin", "closure")
 )
