@@ -37,7 +37,8 @@ valid_arguments <- function() {
     edges = data.frame(from = "i8", to = "f32"), literals = c(integer = "i64"),
     facts = list(sum = c(i8 = "i32")), policy = "wrap",
     refuse = data.frame(lhs = "i8", rhs = "f64"), operation = "divide", rank = FALSE,
-    by_value = "none", source = "a note", version = "1", url = "https://example.org", from = "jax", to = "numpy", wrt = NULL,
+    by_value = "none", source = "a note", version = "1", url = "https://example.org",
+    from = "jax", to = "numpy", wrt = NULL,
     index = c(1L, 2L), shift = 1L, dtypes = c(float = "f64", int = "i64"),
     arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,
@@ -149,7 +150,8 @@ takes_anything <- list(
   f = c("builtin", "closure"), rule = c("builtin", "closure"), body = c("builtin", "closure"),
   true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
   envir = "environment", id = "text", source = "text", version = "text", edges = "data frame",
-  con = "text", file = "text", path = "text", node = "text", label = "text", dimension_names = c("text", "NA text"),
+  con = "text", file = "text",
+  path = "text", node = "text", label = "text", dimension_names = c("text", "NA text"),
   get = c("builtin", "closure"), put = c("builtin", "closure"), list = c("builtin", "closure"),
   delete = c("builtin", "closure"), exists = c("builtin", "closure")
 )
