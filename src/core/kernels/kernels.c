@@ -114,24 +114,14 @@ bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute) {
 }
 
 uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent) {
-  const size_t at = exponent < POWER_EXPONENTS ? (size_t)exponent : POWER_EXPONENTS - 1;
   switch (joist_dtype_digits(compute)) {
-    case 7:
-      return power_limit_7[at];
-    case 8:
-      return power_limit_8[at];
-    case 15:
-      return power_limit_15[at];
-    case 16:
-      return power_limit_16[at];
-    case 31:
-      return power_limit_31[at];
-    case 32:
-      return power_limit_32[at];
-    case 63:
-      return power_limit_63[at];
+#define X(DIGITS) \
+  case DIGITS:    \
+    return power_limit_##DIGITS[exponent < DIGITS ? exponent : DIGITS];
+    JOIST_POWER_DIGITS(X)
+#undef X
     default:
-      return power_limit_64[at];
+      return 0; /* unreachable: integers are computed in these */
   }
 }
 
