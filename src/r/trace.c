@@ -496,7 +496,7 @@ uint32_t joist_r_trace_line(SEXP pointer) {
  *
  * R computes them in double, and they are rounded once, to the dtype of the tensor that they meet.
  * A trace keeps such a value twice: as R would have computed it, and rounded to its default dtype.
- * What is not read is not computed. */
+ * A copy that nothing reads is not computed. */
 
 static const struct joist_type exact_type = {JOIST_F64, false};
 
@@ -505,16 +505,21 @@ static joist_value_id exact_of(const struct joist_r_trace *trace, joist_value_id
   return value < trace->exact_capacity ? trace->exact[value] : 0;
 }
 
-static void note_exact(struct joist_r_trace *trace, joist_value_id value, joist_value_id exact) {
-  if (value >= trace->exact_capacity) {
-    const uint32_t capacity = 2 * value + 32;
-    joist_value_id *const grown = realloc(trace->exact, capacity * sizeof *grown);
+void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_id value,
+                        joist_value_id id) {
+  if (value >= *capacity) {
+    const uint32_t larger = 2 * value + 32;
+    joist_value_id *const grown = realloc(*table, larger * sizeof *grown);
     if (grown == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-    for (uint32_t k = trace->exact_capacity; k < capacity; k++) grown[k] = 0;
-    trace->exact = grown;
-    trace->exact_capacity = capacity;
+    for (uint32_t k = *capacity; k < larger; k++) grown[k] = 0;
+    *table = grown;
+    *capacity = larger;
   }
-  trace->exact[value] = exact + 1;
+  (*table)[value] = id + 1;
+}
+
+static void note_exact(struct joist_r_trace *trace, joist_value_id value, joist_value_id exact) {
+  joist_r_note_value(&trace->exact, &trace->exact_capacity, value, exact);
 }
 
 static bool is_own(SEXP pointer, const struct joist_r_value *value) {

@@ -1,7 +1,5 @@
 #include "r/trace_mask.h"
 
-#include <stdlib.h>
-
 #include "core/promotion/builtin_rules.h"
 #include "r/conditions.h"
 #include "r/mask.h"
@@ -72,15 +70,7 @@ static void set_mask_field(SEXP tensor, SEXP trace, joist_value_id mask) {
 }
 
 void joist_r_note_mask(struct joist_r_trace *trace, joist_value_id value, joist_value_id mask) {
-  if (value >= trace->mask_capacity) {
-    const uint32_t capacity = 2 * value + 32;
-    joist_value_id *const masks = realloc(trace->masks, capacity * sizeof *masks);
-    if (masks == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-    for (uint32_t k = trace->mask_capacity; k < capacity; k++) masks[k] = 0;
-    trace->masks = masks;
-    trace->mask_capacity = capacity;
-  }
-  trace->masks[value] = mask + 1;
+  joist_r_note_value(&trace->masks, &trace->mask_capacity, value, mask);
 }
 
 SEXP joist_r_traced_with(SEXP tensor, SEXP trace, joist_value_id mask) {

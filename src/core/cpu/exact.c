@@ -152,7 +152,6 @@ static uint8_t result_beyond(const struct combining *c, const struct state *s) {
 
 struct check {
   const struct joist_program *program;
-  uint32_t number;
   const struct joist_instruction *instruction;
   void *const *arrays;
   const struct joist_run *run;
@@ -444,7 +443,6 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
   const bool saturates = (i->watch & JOIST_WATCH_SATURATE) != 0;
   if (!saturates && (run->tally == NULL || !(i->watch & JOIST_WATCH_OVERFLOW))) return JOIST_OK;
   struct check check = {.program = program,
-                        .number = number,
                         .instruction = i,
                         .arrays = arrays,
                         .run = run,

@@ -103,7 +103,5 @@ uint8_t joist_program_watch(const struct joist_program *program) {
 bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype) {
   int digits = 0;
   while (digits < 64 && bits >> digits != 0) digits++;
-  int more = 0;
-  while (more < 63 && (size_t)1 << more < n) more++;
-  return digits + more > joist_dtype_digits(dtype);
+  return digits + log2_of(n) > joist_dtype_digits(dtype);
 }
