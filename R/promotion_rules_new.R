@@ -90,27 +90,24 @@
 #' identical(promotion_table(read_promotion_rules(file)), promotion_table("keras"))
 #' @export
 promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL, facts = NULL,
-                                policy = c("wrap", "saturate"), refuse = NULL, rank = FALSE,
-                                by_value = c("none", "operands", "literals", "fitting", "smallest"),
+                                policy = "wrap", refuse = NULL, rank = FALSE, by_value = "none",
                                 source = NULL, version = NULL, url = NULL) {
   if (is.null(table) && is.null(edges)) {
     stop_joist("joist_value_error", "promotion rules are made from a `table` or from `edges`")
   }
-  if (missing(policy)) policy <- "wrap"
-  if (missing(by_value)) by_value <- "none"
   check_text(id, "id")
   check_choice(policy, "policy", c("wrap", "saturate"))
-  check_choice(by_value, "by_value", c("none", "operands", "literals", "fitting", "smallest"))
   check_flag(rank, "rank")
+  decides <- c(
+    none = if (rank) "rank" else "type", operands = "value", literals = "literal value",
+    fitting = "fitting literal", smallest = "smallest literal"
+  )
+  check_choice(by_value, "by_value", names(decides))
   about <- list(source = source, version = version, url = url)
   for (name in names(about)) if (!is.null(about[[name]])) check_text(about[[name]], name)
   if (rank && by_value != "none") {
     stop_joist("joist_value_error", "promotion rules cannot decide by rank and by value")
   }
-  decides <- c(
-    none = if (rank) "rank" else "type", operands = "value", literals = "literal value",
-    fitting = "fitting literal", smallest = "smallest literal"
-  )
   cells <- rbind(edge_cells(edges), table_cells(table), fact_cells(facts))
   header <- c(
     id = id, source = source, version = version, url = url, literals = literals_line(literals),
@@ -129,7 +126,7 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
 #' @export
 read_promotion_rules <- function(file) {
   check_text(file, "file")
-  if (!file.exists(file)) stop_joist("joist_value_error", "there is no file \"", file, "\"")
+  if (!file.exists(file)) stop_joist("joist_value_error", "\"", file, "\" does not exist")
   lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
   .Call(joist_r_read_rules, paste0(lines, "\n", collapse = ""))
 }

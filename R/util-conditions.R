@@ -13,41 +13,48 @@ stop_joist <- function(class, ...) raise(class, paste0(...))
 # anything is computed. `places` has those that were warned about.
 implicit_promotion <- function(facts, places) {
   call <- user_call(sys.nframe() - 1L)
-  level <- if (facts$refused) "error" else "warning"
-  file <- if (is.null(facts$file)) NA_character_ else facts$file
-  line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
-  condition <- structure(
-    class = c(
-      sprintf("joist_%s_%s", facts$kind, level), "joist_implicit_promotion",
-      if (facts$refused) c("joist_promotion_error", "joist_error") else "joist_promotion_warning",
-      level, "condition"
-    ),
-    list(
-      message = promotion_message(facts, file, line), call = call, kind = facts$kind,
-      operands = facts$operands, result = facts$result, op = facts$op, file = file, line = line
-    )
+  site <- site_of(facts)
+  condition <- judged_condition(
+    c(paste0("joist_", facts$kind, "_%s"), "joist_implicit_promotion"), facts$refused,
+    "joist_promotion_error", "joist_promotion_warning",
+    message = promotion_message(facts, site$file, site$line), call = call, kind = facts$kind,
+    operands = facts$operands, result = facts$result, op = facts$op, file = site$file,
+    line = site$line
   )
   tell_once(condition, facts, places)
+}
+
+# The file and the line that C found, NA if it found none.
+site_of <- function(facts) {
+  list(
+    file = if (is.null(facts$file)) NA_character_ else facts$file,
+    line = if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
+  )
+}
+
+# An error or a warning of a policy, whose classes may have "%s" in place of "error" or "warning".
+judged_condition <- function(classes, refused, error, warning, ...) {
+  level <- if (refused) "error" else "warning"
+  structure(
+    class = c(
+      sub("%s", level, classes, fixed = TRUE), if (refused) c(error, "joist_error") else warning,
+      level, "condition"
+    ),
+    list(...)
+  )
 }
 
 # Values that did not fit: results of integer operations that wrapped, or elements that an implicit
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
   call <- user_call(sys.nframe() - 1L)
-  level <- if (facts$refused) "error" else "warning"
-  file <- if (is.null(facts$file)) NA_character_ else facts$file
-  line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
-  condition <- structure(
-    class = c(
-      sprintf("joist_%s_%s", facts$kind, level), sprintf("joist_changed_values_%s", level),
-      if (facts$refused) c("joist_value_error", "joist_error") else "joist_warning",
-      level, "condition"
-    ),
-    list(
-      message = changed_message(facts, file, line), call = call, kind = facts$kind,
-      op = facts$op, dtype = facts$dtype, operands = facts$operands, count = facts$count,
-      position = facts$position, file = file, line = line
-    )
+  site <- site_of(facts)
+  condition <- judged_condition(
+    c(paste0("joist_", facts$kind, "_%s"), "joist_changed_values_%s"), facts$refused,
+    "joist_value_error", "joist_warning",
+    message = changed_message(facts, site$file, site$line), call = call, kind = facts$kind,
+    op = facts$op, dtype = facts$dtype, operands = facts$operands, count = facts$count,
+    position = facts$position, file = site$file, line = site$line
   )
   tell_once(condition, facts, places)
 }
@@ -212,17 +219,11 @@ tell_of_rounding <- function(number, position, dtype, refused) {
     " is rounded to ", dtype, ", the default dtype of doubles; use nv_tensor(x, \"f64\") or an ",
     "integer dtype to keep it"
   )
-  level <- if (refused) "error" else "warning"
-  condition <- structure(
-    class = c(
-      sprintf("joist_rounding_%s", level), sprintf("joist_loss_%s", level),
-      sprintf("joist_changed_values_%s", level),
-      if (refused) c("joist_value_error", "joist_error") else "joist_warning", level, "condition"
-    ),
-    list(
-      message = message, call = user_call(sys.nframe() - 1L), kind = "loss", dtype = dtype,
-      position = position
-    )
+  call <- user_call(sys.nframe() - 1L)
+  condition <- judged_condition(
+    c("joist_rounding_%s", "joist_loss_%s", "joist_changed_values_%s"), refused,
+    "joist_value_error", "joist_warning",
+    message = message, call = call, kind = "loss", dtype = dtype, position = position
   )
   if (refused) stop(condition)
   warning(condition)
