@@ -115,7 +115,7 @@ nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL, dty
   at <- if (is.null(names)) seq_along(there) else match(names, there)
   if (anyNA(at)) {
     stop_joist(
-      "joist_value_error", "there is not an array \"", names[is.na(at)][1L], "\" in the archive"
+      "joist_value_error", "there is no array \"", names[is.na(at)][1L], "\" in the archive"
     )
   }
   dtypes <- dtypes_of_arrays(dtype, there[at])

@@ -15,7 +15,7 @@ static int kind_of(const char *name) {
   for (int kind = 0; kind < JOIST_CHANGE_COUNT; kind++)
     if (strcmp(name, joist_change_name((joist_change_index)kind)) == 0) return kind;
   joist_r_stop(JOIST_ERROR_VALUE,
-               "`on`: there is no kind '%s'; there are widening, int_to_float, lossy, literal, "
+               "`on`: unknown kind '%s'; the kinds are widening, int_to_float, lossy, literal, "
                "overflow and loss",
                name);
 }

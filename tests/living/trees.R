@@ -1,5 +1,6 @@
-# Random expressions under the rule sets that are files, each against its system: the dtype of a
-# result, or that there is none. trees.py draws the expressions and asks the systems.
+# Random expressions under the rule sets that are files, each against its system: the dtype of the
+# result, or that the system refuses the expression. trees.py draws the expressions and asks the
+# systems.
 #
 #   Rscript tests/living/trees.R PYTHON [COUNT] [SEED] [ID ...]
 #

@@ -835,7 +835,7 @@ test_that("a variable of an iteration is an error after a loop that had none", {
     expect_identical(as_array(compiled(as_f64(2), as_f64(0))), 3)
     expect_error(compiled(as_f64(2), as_f64(5)), "`v` has no value", class = "joist_value_error")
   }
-  # What is not used needs no iteration.
+  # A variable that is not read afterwards does not need an iteration.
   unused <- jit(function(x) {
     while (x < 3) {
       v <- x

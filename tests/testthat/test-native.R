@@ -5,8 +5,8 @@ can_compile <- function() {
   nzchar(headers) && .Platform$OS.type == "unix"
 }
 
-# Evaluates code in a session of its own, with environment variables; gives what it prints. Commands
-# of `before` run first, with mounts of their own.
+# Evaluates code in a new R session with environment variables, and returns what it prints. The
+# shell commands in `before` run first, in a separate mount namespace.
 in_session_with <- function(code, ..., before = NULL) {
   script <- tempfile(fileext = ".R")
   on.exit(unlink(script))

@@ -62,9 +62,9 @@ joist_category joist_host_category(joist_host host);
  * represented, and NA only by f64 and c128. */
 bool joist_import_fits(joist_host host, const void *values, size_t n, joist_dtype dtype);
 
-/* The values of a literal, for value-based promotion and comparisons: the range of the finite ones,
- * of the parts for complex, or of the infinite ones if there are no others; low > high if all are
- * NaN. `whole` if all are whole numbers, which no complex ones are said to be. */
+/* The values of a literal, for value-based promotion and comparisons: the range of the finite ones
+ * (of the parts, if complex), or of the infinite ones if none is finite; low > high if all are NaN.
+ * `whole` is true if all are whole numbers, and false for complex values. */
 struct joist_host_values {
   double low, high;
   bool whole, has_infinity, has_nan;

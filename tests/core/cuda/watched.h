@@ -2,8 +2,8 @@
 #ifndef JOIST_TESTS_CUDA_WATCHED_H
 #define JOIST_TESTS_CUDA_WATCHED_H
 
-/* Runs a program here and there; whether the device may suspect more than there is: where it looks
- * at the digits of elements alone. */
+/* Runs a program on the CPU and on the device. With `coarse`, the device may suspect an overflow
+ * that did not happen, because it looks at the digits of elements alone. */
 static void check_watched(const struct joist_program *program, void **inputs, bool coarse,
                           const char *what) {
   struct joist_tally here, there;
