@@ -17,10 +17,11 @@
 #' be but for some: sums, products, means and matrix products (cumulative ones, too: see
 #' [nv_cumsum()]), functions and quotients of complex numbers, sines, cosines and tangents of
 #' numbers beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These are right to a
-#' few units in the last place, and the same from run to run.
+#' few units in the last place, and the same from run to run. Where a dtype has no NaN (the floats of
+#' 4 and 6 bits), the zero that stands for it may have the other sign.
 #'
 #' joist's code for GPUs is tested on the CPU with a stand-in for CUDA. It has been compared with
-#' the CPU on an H100 (CUDA 13.0), on a third of the dtypes.
+#' the CPU in all dtypes on an H200 (CUDA 13.0), and in part on an H100.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. [saveRDS()] and other
 #' processes get the elements of a tensor on a GPU, and have them on the CPU. After CUDA was used,

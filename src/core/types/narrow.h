@@ -8,6 +8,7 @@
 #ifndef JOIST_CORE_TYPES_NARROW_H
 #define JOIST_CORE_TYPES_NARROW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -214,11 +215,23 @@ JOIST_DTYPES_BYTE_FLOAT(X, , )
 
 /* ---- integers of fewer bits than their byte ---- */
 
-/* The lowest bits of an integer, extended by its sign if it has one. */
-#define X(ID, KIND, T, FACTS, A, B)                           \
-  JOIST_DEVICE static inline T narrow_wrapped_##ID(T value) { \
-    const int unused = 8 - (JOIST_BITS_IN FACTS);             \
-    return (T)((T)((uint8_t)value << unused) >> unused);      \
+/* The lowest bits of an integer, extended by its sign if it has one. On a GPU in words: the compiler
+ * of CUDA 13.0 drops the extension of a byte that it packs into a word. */
+#ifdef __CUDACC__
+JOIST_DEVICE static inline int narrow_low_bits(int value, int bits, bool is_signed) {
+  const uint32_t high = (uint32_t)value << (32 - bits);
+  return is_signed ? (int32_t)high >> (32 - bits) : (int32_t)(high >> (32 - bits));
+}
+#else
+JOIST_DEVICE static inline uint8_t narrow_low_bits(int value, int bits, bool is_signed) {
+  const unsigned sign = is_signed ? 1u << (bits - 1) : 0;
+  return (uint8_t)((((uint8_t)value & ((1u << bits) - 1)) ^ sign) - sign);
+}
+#endif
+
+#define X(ID, KIND, T, FACTS, A, B)                                       \
+  JOIST_DEVICE static inline T narrow_wrapped_##ID(T value) {             \
+    return (T)narrow_low_bits(value, (JOIST_BITS_IN FACTS), (T)-1 < 0);   \
   }
 JOIST_DTYPES_BYTE_INT(X, , )
 JOIST_DTYPES_BYTE_UINT(X, , )
