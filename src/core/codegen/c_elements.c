@@ -105,15 +105,17 @@ void joist_c_need_many(struct writer *w, uint32_t op, uint32_t dtype) {
 
 /* What WRAPS says. */
 struct wrapping {
-  const char *may, *wraps;
+  const char *wraps, *may;
   bool sign;
 };
 
 static struct wrapping wrapping_of(uint32_t op, uint32_t dtype) {
-  enum { SIGN = true, ANY = false };
+#define IN_SIGN(BITS) BITS, true
+#define IN_ANY(BITS) BITS, false
+#define IN_PRODUCT(BITS) "PRODUCT_HOLDS(" BITS ")", false
   static const struct wrapping stated[JOIST_OP_COUNT][JOIST_KIND_COMPLEX + 1] = {
 #define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
-  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {#MAY, #WRAP, TEST},
+  [JOIST_OP_##ID][JOIST_KIND_##KIND] = {#WRAP, IN_##TEST(#MAY)},
 #include "core/program/ops.def"
   };
   struct wrapping made = stated[op][joist_dtype_kind((joist_dtype)dtype)];

@@ -76,12 +76,11 @@ struct looking {
 
 static void report(const struct looking *at, size_t n, const uint8_t *wrapped,
                    const uint8_t *mask) {
+  static const uint8_t nowhere[PIECE] = {0};
+  const uint8_t *const missing = mask != NULL ? mask : nowhere;
   size_t count = 0, first = 0;
-  for (size_t k = n; k-- > 0;) {
-    if (wrapped[k] == 0 || (mask != NULL && mask[k] != 0)) continue;
-    count++;
-    first = k;
-  }
+  for (size_t k = 0; k < n; k++) count += (wrapped[k] != 0) & (missing[k] == 0);
+  while (first < n && (wrapped[first] == 0 || missing[first] != 0)) first++;
   if (at->tally != NULL && !at->step->saturates)
     joist_tally_add(at->tally, at->program, at->step->instruction, JOIST_FOUND_OVERFLOW, count,
                     at->first + first);

@@ -85,6 +85,7 @@ static inline uint32_t count_bits_32(uint32_t x) {
            : FUNCTION##_ui64)
 #define PRODUCT_WRAPS(a, b) BY_INTEGER(product_wraps)(a, b)
 #define PRODUCT_MAY_WRAP(a, b) BY_INTEGER(product_may_wrap)(a, b)
+#define PRODUCT_HOLDS(bits) BY_INTEGER(product_holds)(bits)
 #define POWER_WRAPS(a, b) BY_INTEGER(power_wraps)(a, b)
 #define POWER_MAY_WRAP(a, b) BY_INTEGER(power_may_wrap)(a, b)
 #define SHIFT_WRAPS(a, b) (SHIFTS_OUT(a, b) ? a != 0 : (T)((T)(MODULAR(a) << (b)) >> (b)) != a)

@@ -43,29 +43,51 @@ JOIST_DEVICE static inline int product_wraps_i8(int8_t a, int8_t b) {
 JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
   return (uint16_t)(a * b) >> 8 != 0;
 }
-/* Quick, for vector code: not 0 if the product wraps. Those of 64 bits of numbers that fit half of
- * them do not. */
-JOIST_DEVICE static inline int64_t product_may_wrap_i64(int64_t a, int64_t b) {
+/* Quick, for vector code: bits of many products, joined by |, and whether they say that one of the
+ * products wraps. Some say so of others: those of 32 bits within a millionth of the bounds, as
+ * floats round them, and those of 64 bits unless both numbers fit half of them. */
+JOIST_DEVICE static inline uint16_t product_may_wrap_i8(int8_t a, int8_t b) {
+  return (uint16_t)((uint16_t)(int16_t)(a * b) + 0x80u);
+}
+JOIST_DEVICE static inline int product_holds_i8(uint16_t bits) { return bits >> 8 != 0; }
+JOIST_DEVICE static inline uint16_t product_may_wrap_ui8(uint8_t a, uint8_t b) {
+  return (uint16_t)(a * b);
+}
+JOIST_DEVICE static inline int product_holds_ui8(uint16_t bits) { return bits >> 8 != 0; }
+JOIST_DEVICE static inline uint16_t product_may_wrap_i16(int16_t a, int16_t b) {
+  const int32_t product = (int32_t)a * b;
+  return (uint16_t)((product >> 16) ^ ((int16_t)product >> 15));
+}
+JOIST_DEVICE static inline int product_holds_i16(uint16_t bits) { return bits != 0; }
+JOIST_DEVICE static inline uint16_t product_may_wrap_ui16(uint16_t a, uint16_t b) {
+  return (uint16_t)(((uint32_t)a * b) >> 16);
+}
+JOIST_DEVICE static inline int product_holds_ui16(uint16_t bits) { return bits != 0; }
+JOIST_DEVICE static inline uint32_t product_may_wrap_i32(int32_t a, int32_t b) {
+  const float product = (float)a * (float)b;
+  return (product >= 0x1.fffffp30f) | (product <= -0x1.fffffp30f);
+}
+JOIST_DEVICE static inline int product_holds_i32(uint32_t bits) { return bits != 0; }
+#ifdef __AVX512F__ /* which has an instruction for the conversion */
+JOIST_DEVICE static inline uint32_t product_may_wrap_ui32(uint32_t a, uint32_t b) {
+  return (float)a * (float)b >= 0x1.fffffp31f;
+}
+JOIST_DEVICE static inline int product_holds_ui32(uint32_t bits) { return bits != 0; }
+#else
+JOIST_DEVICE static inline uint64_t product_may_wrap_ui32(uint32_t a, uint32_t b) {
+  return (uint64_t)a * b;
+}
+JOIST_DEVICE static inline int product_holds_ui32(uint64_t bits) { return bits >> 32 != 0; }
+#endif
+JOIST_DEVICE static inline uint64_t product_may_wrap_i64(int64_t a, int64_t b) {
   const uint64_t half = (uint64_t)1 << 31;
-  return (int64_t)((((uint64_t)a + half) | ((uint64_t)b + half)) >> 32);
+  return ((uint64_t)a + half) | ((uint64_t)b + half);
 }
+JOIST_DEVICE static inline int product_holds_i64(uint64_t bits) { return bits >> 32 != 0; }
 JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) {
-  return (a | b) >> 32;
+  return a | b;
 }
-#define JOIST_PRODUCT_MAY_WRAP(BITS, WIDE)                                                     \
-  JOIST_DEVICE static inline int##BITS##_t product_may_wrap_i##BITS(int##BITS##_t a,           \
-                                                                    int##BITS##_t b) {         \
-    const int##WIDE##_t product = (int##WIDE##_t)((int##WIDE##_t)a * b);                       \
-    return (int##BITS##_t)((uint##WIDE##_t)(product ^ (product >> (WIDE - 1))) >> (BITS - 1)); \
-  }                                                                                            \
-  JOIST_DEVICE static inline uint##BITS##_t product_may_wrap_ui##BITS(uint##BITS##_t a,        \
-                                                                      uint##BITS##_t b) {      \
-    return (uint##BITS##_t)((uint##WIDE##_t)((uint##WIDE##_t)a * b) >> BITS);                  \
-  }
-JOIST_PRODUCT_MAY_WRAP(8, 16)
-JOIST_PRODUCT_MAY_WRAP(16, 32)
-JOIST_PRODUCT_MAY_WRAP(32, 64)
-#undef JOIST_PRODUCT_MAY_WRAP
+JOIST_DEVICE static inline int product_holds_ui64(uint64_t bits) { return bits >> 32 != 0; }
 
 JOIST_DEVICE static inline uint64_t magnitude_of_int(int64_t a) {
   return a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
