@@ -289,8 +289,8 @@ static void read_object(SEXP x, struct joist_r_value *value) {
     value->leaf = number < 0;
     const struct joist_type type = argument->operand.type;
     argument->operand.literal =
-        value->leaf &&
-        (type.ambiguous || (type.dtype == JOIST_BOOL && joist_r_rules(R_NilValue)->has_truths));
+        value->leaf && (type.ambiguous || (type.dtype == JOIST_BOOL &&
+                                           joist_rules_tell_truths(joist_r_rules(R_NilValue))));
     argument->value = number < 0 ? (joist_value_id) - (number + 1)
                                  : joist_r_moved(value->payload, (joist_value_id)number);
     return;
@@ -433,7 +433,7 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
       argument->operand.type = (struct joist_type){JOIST_F32, false};
       break;
     case JOIST_HOST_LOGICAL:
-      argument->operand.literal = rules->has_truths;
+      argument->operand.literal = joist_rules_tell_truths(rules);
       argument->operand.type = (struct joist_type){JOIST_BOOL, false};
       break;
     default:

@@ -84,7 +84,7 @@ SEXP joist_r_result_dtype(SEXP operands, SEXP rules) {
     if (joist_r_dtype_operand(x, &all[i])) continue;
     joist_r_operand(x, &all[i]);
     /* What a bare R value is, and its default, depend on the rules that are asked. */
-    if (TYPEOF(x) == LGLSXP && !Rf_isObject(x)) all[i].literal = set->has_truths;
+    if (TYPEOF(x) == LGLSXP && !Rf_isObject(x)) all[i].literal = joist_rules_tell_truths(set);
     if (all[i].literal && all[i].type.ambiguous)
       all[i].type.dtype = (joist_dtype)set->literal[joist_dtype_category(all[i].type.dtype)];
   }

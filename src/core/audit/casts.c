@@ -38,7 +38,7 @@ static struct joist_operand operand_of(const struct pass *pass,
         (joist_dtype)pass->rules->literal[joist_dtype_category(operand.type.dtype)];
   /* R's TRUE and FALSE are numbers of their own under some rules. */
   if (own->value == JOIST_LEDGER_NONE && operand.type.dtype == JOIST_BOOL)
-    operand.literal = pass->rules->has_truths;
+    operand.literal = joist_rules_tell_truths(pass->rules);
   const struct joist_cast *const cast =
       find_cast(pass->casts, pass->count, JOIST_CAST_OPERAND, event->site, k);
   if (cast == NULL) return operand;

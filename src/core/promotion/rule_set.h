@@ -172,6 +172,12 @@ struct joist_rules {
   uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
 };
 
+/* Whether R's TRUE is another operand than a tensor of bool: one that stands apart by its node or,
+ * as the numbers of PyTorch, by its rank. */
+static inline bool joist_rules_tell_truths(const struct joist_rules *rules) {
+  return rules->has_truths || rules->policy == JOIST_BY_RANK;
+}
+
 /* Makes a rule set from lattice edges given as node names. Fails with
  * JOIST_ERROR_PROMOTION when the edges have a cycle (the error shows it) or there
  * are too many names. Pairs without a unique join are undefined, not an error. */
