@@ -22,7 +22,8 @@
 #' `f8E5M2`), NaN in the others of 8 bits, and the largest value in those of 4 and 6 bits, which
 #' have no NaN: they make zero of it. `FNUZ` formats have no -0. `f8E8M0FNU` has the powers of two
 #' from 2^-127 to 2^127 and NaN, no zero and no sign; half way between two of them goes up. All
-#' conversions from `f32` have the bits of ml_dtypes 0.6; `f64` is rounded once, too.
+#' conversions from `f32` have the bits of ml_dtypes 0.6; `f64` is rounded once, too. (PyTorch 2.15
+#' differs: what overflows becomes the largest `f8E4M3FN`, and the sign is dropped for `f8E8M0FNU`.)
 #'
 #' A tensor cannot be made of a value that its dtype lacks (NaN for `f4E2M1FN`); [nv_convert()]
 #' takes what is nearest. See [nv_quantize()] for scales.
