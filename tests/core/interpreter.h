@@ -460,7 +460,7 @@ static void interpreter_run(struct interpreter *in, char *const *got) {
     }
     for (uint32_t a = 0; a < i->operand_count; a++)
       in->unknown[i->result] |= in->unknown[i->operand[a]];
-    if (in->unknown[i->result] && joist_op_can_fail(i->op)) interpreter_fail(in, i, SIZE_MAX);
+    if (in->unknown[i->result] && joist_can_fail(i)) interpreter_fail(in, i, SIZE_MAX);
   }
 }
 

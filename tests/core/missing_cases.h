@@ -308,7 +308,7 @@ static void make_elementwise(struct missing_case *c) {
   if (c->op == JOIST_OP_POW || c->op == JOIST_OP_AND || c->op == JOIST_OP_OR)
     for (size_t k = 0; k < c->count; k++)
       if (one_in(2)) c->operand[k].contents = HOLDS_FEW;
-  if (joist_op_can_fail(c->op)) c->operand[1].contents = HOLDS_DIVISORS;
+  if (joist_op_can_fail(c->op, JOIST_I32)) c->operand[1].contents = HOLDS_DIVISORS;
 }
 
 static void make_reduction(struct missing_case *c) {
@@ -405,7 +405,9 @@ static void *allocate(size_t bytes) {
 /* Divisors that fail where the dividend is missing. */
 static void fill_divisors(const struct missing_case *c) {
   const struct operand *const x = &c->operand[0], *const y = &c->operand[1];
-  if (!joist_op_can_fail(c->op) || !x->masked || !joist_shape_equal(&x->shape, &y->shape)) return;
+  if (!joist_op_can_fail(c->op, JOIST_I32) || !x->masked ||
+      !joist_shape_equal(&x->shape, &y->shape))
+    return;
   const size_t size = joist_dtype_size(y->dtype);
   for (size_t i = 0; i < x->count; i++) {
     if (!x->mask[i]) continue;

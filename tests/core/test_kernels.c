@@ -25,8 +25,8 @@ static joist_kernel *kernel_of(int set, joist_op op, joist_dtype dtype) {
 }
 
 static bool is_checked(joist_op op) {
-  return op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD ||
-         op == JOIST_OP_REMAINDER;
+  return op == JOIST_OP_POW || op == JOIST_OP_DIV || op == JOIST_OP_FLOORDIV ||
+         op == JOIST_OP_MOD || op == JOIST_OP_REMAINDER;
 }
 
 static bool is_integer(joist_dtype dtype) {
@@ -185,6 +185,9 @@ static bool reference(joist_op op, joist_dtype dtype, wide a, wide b, wide c, wi
     case JOIST_OP_POW:
       *out = power(a, b);
       break;
+    case JOIST_OP_DIV:
+      *out = a / b;
+      break;
     case JOIST_OP_FLOORDIV:
       *out = floored(a, b);
       break;
@@ -331,6 +334,7 @@ static void test_divisions(void) {
       check_pair(JOIST_OP_FLOORDIV, dtypes[d], a, b, a / b - below);
       check_pair(JOIST_OP_MOD, dtypes[d], a, b, below ? rest + b : rest);
       check_pair(JOIST_OP_REMAINDER, dtypes[d], a, b, rest);
+      check_pair(JOIST_OP_DIV, dtypes[d], a, b, a / b);
     }
   }
 }
@@ -340,6 +344,8 @@ static void test_edges(void) {
   for (size_t k = 0; k < 4; k++) {
     const joist_dtype dtype = dtypes[k];
     const int64_t min = joist_dtype_min_int(dtype), max = (int64_t)joist_dtype_max_int(dtype);
+    check_pair(JOIST_OP_DIV, dtype, min, -1, min);
+    check_pair(JOIST_OP_DIV, dtype, -7, 2, -3);
     check_pair(JOIST_OP_FLOORDIV, dtype, min, -1, min);
     check_pair(JOIST_OP_MOD, dtype, min, -1, 0);
     check_pair(JOIST_OP_REMAINDER, dtype, min, -1, 0);
@@ -373,7 +379,8 @@ static void test_edges(void) {
 
 /* A checked operation stops at its first failure, and has done what comes before. */
 static void test_first_failure(void) {
-  static const joist_op ops[] = {JOIST_OP_POW, JOIST_OP_FLOORDIV, JOIST_OP_MOD, JOIST_OP_REMAINDER};
+  static const joist_op ops[] = {JOIST_OP_POW, JOIST_OP_FLOORDIV, JOIST_OP_MOD, JOIST_OP_REMAINDER,
+                                 JOIST_OP_DIV};
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
       const joist_dtype dtype = (joist_dtype)d;

@@ -590,12 +590,15 @@ static void check_same(const struct missing_case *c, const struct outcome *a,
   }
 }
 
-/* Positions, divisors and ascending numbers are of dtypes that hold them. */
+/* Positions, divisors and ascending numbers are of dtypes that hold them, and so are the operands
+ * that a guess among them may be converted to. */
 static bool has_room(const struct missing_case *c) {
-  bool all = true;
-  for (size_t k = 0; k < c->count; k++)
-    all &= c->operand[k].contents == HOLDS_NUMBERS || joist_dtype_is_word(c->operand[k].type.dtype);
-  return all;
+  bool numbers = true, words_only = true;
+  for (size_t k = 0; k < c->count; k++) {
+    numbers &= c->operand[k].contents == HOLDS_NUMBERS;
+    words_only &= joist_dtype_is_word(c->operand[k].type.dtype);
+  }
+  return numbers || words_only;
 }
 
 /* False if the operation is not defined for the operands. */

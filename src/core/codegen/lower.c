@@ -89,14 +89,6 @@ static uint16_t add_gather(struct lowering *low, const int64_t *stride, int64_t 
   return (uint16_t)code->gather_count++;
 }
 
-bool joist_code_can_fail(joist_op op, joist_dtype dtype) {
-  const joist_kind kind = joist_dtype_kind(dtype);
-#define CHECKED(OP, KIND, FAILURE, EXPRESSION) \
-  if (op == JOIST_OP_##OP && kind == JOIST_KIND_##KIND) return true;
-#include "core/program/ops.def"
-  return false;
-}
-
 /* A step that sets a flag, of operands in registers. The mask is the last operand of the plan's. */
 static void lower_watch(struct lowering *low, const struct joist_step *from, uint16_t kind,
                         uint16_t op, joist_dtype dtype, uint16_t first, uint16_t second) {
@@ -142,7 +134,7 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   for (uint32_t k = operands; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
   const uint16_t made = step->out = low->registers++;
   if (!low->full) low->code->instruction[at] = from->instruction;
-  low->code->checked |= joist_code_can_fail(i->op, i->signature.compute);
+  low->code->checked |= joist_op_can_fail(i->op, i->signature.compute);
   if (from->counts_wrapped && joist_op_wraps(i->op, joist_dtype_kind(i->signature.compute)))
     lower_watch(low, from, JOIST_CODE_WRAPS, (uint16_t)i->op, i->signature.compute, in[0],
                 operands > 1 ? in[1] : in[0]);

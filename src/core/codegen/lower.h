@@ -27,9 +27,6 @@ struct joist_code {
   uint64_t extent[JOIST_RANK_MAX];
 };
 
-/* Whether the operation's kernel checks its operands in this dtype. */
-bool joist_code_can_fail(joist_op op, joist_dtype dtype);
-
 /* Registers that a step reads: the first of `in`. And whether it writes one. */
 int joist_code_reads(const struct joist_code_step *step);
 bool joist_code_writes(const struct joist_code_step *step);

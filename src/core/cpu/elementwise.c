@@ -185,7 +185,7 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   const bool watched = joist_step_is_watched(step); /* a call of which takes longer */
-  const size_t most = watched                          ? sizeof piece / 2 / size
+  const size_t most = watched                            ? sizeof piece / 2 / size
                       : size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size
                                                          : STREAMED;
   for (size_t k = 0; k < n; k += most) {

@@ -18,6 +18,10 @@ JOIST_DEVICE static inline uint64_t power_int(uint64_t base, uint64_t exponent) 
   return result;
 }
 
+JOIST_DEVICE static inline int64_t quotient_int(int64_t a, int64_t b) {
+  return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
 JOIST_DEVICE static inline int64_t floor_div_int(int64_t a, int64_t b) {
   if (b == -1) return (int64_t)(0 - (uint64_t)a);
   return a / b - (a % b != 0 && (a % b < 0) != (b < 0));

@@ -95,6 +95,7 @@ static inline uint32_t count_bits_32(uint32_t x) {
   _Generic((T)0, int8_t : I16, int16_t : I16, int32_t : I32, default : I64)(a, b)
 #define NARROW_UINT(a, b, UI16, UI32, UI64) \
   _Generic((T)0, uint8_t : UI16, uint16_t : UI16, uint32_t : UI32, default : UI64)(a, b)
+#define quotient_int(a, b) NARROW_INT(a, b, quotient_i16, quotient_i32, quotient_int)
 #define floor_div_int(a, b) NARROW_INT(a, b, floor_div_i16, floor_div_i32, floor_div_int)
 #define mod_int(a, b) NARROW_INT(a, b, mod_i16, mod_i32, mod_int)
 #define remainder_int(a, b) NARROW_INT(a, b, remainder_i16, remainder_i32, remainder_int)

@@ -84,9 +84,7 @@ JOIST_DEVICE static inline uint64_t product_may_wrap_i64(int64_t a, int64_t b) {
   return ((uint64_t)a + half) | ((uint64_t)b + half);
 }
 JOIST_DEVICE static inline int product_holds_i64(uint64_t bits) { return bits >> 32 != 0; }
-JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) {
-  return a | b;
-}
+JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) { return a | b; }
 JOIST_DEVICE static inline int product_holds_ui64(uint64_t bits) { return bits >> 32 != 0; }
 
 JOIST_DEVICE static inline uint64_t magnitude_of_int(int64_t a) {

@@ -401,7 +401,7 @@ static bool is_decidable(const struct joist_plan *plan, const struct joist_group
     if (fold && (step->out.dtype != JOIST_BOOL || s + 1 < group->step_count)) return false;
     if (!fold && step->out.array) return false;
     if (step->kind == JOIST_STEP_OPERATION &&
-        joist_op_can_fail(plan->program->instructions[step->instruction].op))
+        joist_can_fail(&plan->program->instructions[step->instruction]))
       return false;
   }
   return true;
@@ -513,7 +513,7 @@ struct sequence {
 static uint32_t in_sequence(struct sequence *sequence, const struct joist_instruction *i,
                             uint32_t level) {
   const bool effect = joist_has_effect(i);
-  const bool fails = joist_op_is_array(i->op) || joist_op_can_fail(i->op);
+  const bool fails = joist_op_is_array(i->op) || joist_can_fail(i);
   if ((effect || fails) && level < sequence->after_effects) level = sequence->after_effects;
   if (effect && level < sequence->after_failures) level = sequence->after_failures;
   if (effect) sequence->after_effects = level + 1;

@@ -99,7 +99,7 @@ static bool can_overwrite(const struct storage *storage, const struct joist_grou
       last_read = s;
     }
     if (step->kind == JOIST_STEP_OPERATION)
-      fails |= joist_op_can_fail(plan->program->instructions[step->instruction].op);
+      fails |= joist_can_fail(&plan->program->instructions[step->instruction]);
     if (step->kind != JOIST_STEP_FOLD && step->out.array && step->out.index == value) write = s;
   }
   if (last_read == UINT32_MAX || write == UINT32_MAX || last_read > write) return false;

@@ -183,6 +183,10 @@ static joist_status infer_join(struct decision *d, struct joist_error *error) {
 static joist_status infer_inexact(struct decision *d, struct joist_error *error) {
   joist_status status = join_from(d, 0, error);
   if (status == JOIST_OK) status = apply_fact(d, error);
+  /* Octave and MATLAB, whose integers saturate, round their quotients; kernels truncate. */
+  if (status == JOIST_OK && d->rules->beyond == JOIST_BEYOND_SATURATE &&
+      joist_dtype_category(d->result.dtype) == JOIST_CATEGORY_INTEGER)
+    return JOIST_FAIL(error, JOIST_E_NOT_DEFINED, .op = joist_op_name(d->op), .type = {d->result});
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;

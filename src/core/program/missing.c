@@ -214,7 +214,8 @@ static joist_value_id any_missing(struct builder *b) {
 static joist_value_id add_checked(struct builder *b, joist_value_id mask) {
   const joist_value_id *const own = b->m->operands;
   b->result_mask = mask;
-  if (!joist_op_can_fail(b->m->op)) return main_operation(b, own);
+  if (!joist_op_can_fail(b->m->op, b->m->inference->signature.compute))
+    return main_operation(b, own);
   /* int1 has -1 and 0, and no negative powers. */
   const bool has_one = b->status != JOIST_OK || value_of(b, own[1])->type.dtype != JOIST_INT1;
   const double harmless = has_one ? 1 : b->m->op == JOIST_OP_POW ? 0 : -1;

@@ -197,11 +197,12 @@ bool joist_op_wraps(joist_op op, joist_kind kind) {
   return false;
 }
 
-bool joist_op_can_fail(joist_op op) {
-  return false
-#define CHECKED(ID, KIND, FAILURE, EXPRESSION) || op == JOIST_OP_##ID
+bool joist_op_can_fail(joist_op op, joist_dtype compute) {
+  const joist_kind kind = joist_dtype_kind(compute);
+#define CHECKED(ID, KIND, FAILURE, EXPRESSION) \
+  if (op == JOIST_OP_##ID && kind == JOIST_KIND_##KIND) return true;
 #include "core/program/ops.def"
-      ;
+  return false;
 }
 
 joist_dtype joist_op_result(joist_op op, joist_dtype compute) {

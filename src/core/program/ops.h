@@ -162,7 +162,8 @@ joist_class joist_op_class(joist_op op);
 bool joist_op_is_reduction(joist_op op);
 /* Whether it runs on whole arrays. */
 bool joist_op_is_array(joist_op op);
-bool joist_op_can_fail(joist_op op);
+/* Whether its kernel for `compute` checks its operands. */
+bool joist_op_can_fail(joist_op op, joist_dtype compute);
 joist_op joist_op_combine(joist_op op);
 /* The dtype that an elementwise operation computed in `compute` gives: bool for predicates and
  * comparisons, the parts' dtype where a complex operand gives a real result, else `compute`. */

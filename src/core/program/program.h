@@ -52,6 +52,11 @@ struct joist_instruction {
   struct joist_program *const *regions;
   uint32_t region_count;
 };
+
+static inline bool joist_can_fail(const struct joist_instruction *i) {
+  return joist_op_can_fail(i->op, i->signature.compute);
+}
+
 #define JOIST_NO_SOURCE UINT32_MAX
 
 /* What is done where values do not fit. */

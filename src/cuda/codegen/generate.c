@@ -109,7 +109,7 @@ static void add_element_step(struct joist_text *text, const struct joist_code_st
     case JOIST_CODE_KERNEL: {
       const char *const op = joist_code_op(step->op), *const kind = joist_code_kind(step->from);
       const int operands = joist_operation((joist_op)step->op)->most;
-      if (joist_code_can_fail((joist_op)step->op, (joist_dtype)step->from))
+      if (joist_op_can_fail((joist_op)step->op, (joist_dtype)step->from))
         joist_text_add(text,
                        "      if (fails_%s_%s<%s>(v%u, v%u)) {\n"
                        "        report(parameter, at, %u);\n        continue;\n      }\n",

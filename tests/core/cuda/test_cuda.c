@@ -134,8 +134,7 @@ static void free_outputs(void **outputs) {
  * that was computed, and processors make NaN of either sign. */
 static size_t first_unlike(joist_dtype dtype, size_t n, const void *a, const void *b) {
   const size_t size = joist_dtype_size(dtype);
-  const bool signless =
-      joist_dtype_kind(dtype) == JOIST_KIND_FLOAT && !joist_dtype_has_nan(dtype);
+  const bool signless = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT && !joist_dtype_has_nan(dtype);
   for (size_t at = first_difference(dtype, n, a, b);; at++) {
     double x = 1, y = 1;
     if (at == n || !signless) return at;
