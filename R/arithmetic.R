@@ -26,8 +26,8 @@
 #'   common dtype is known.
 #' @return A tensor of the common dtype. `nv_div()` and `nv_atan2()` give a float: a common
 #'   dtype that is neither float nor complex is promoted with the rules' ambiguous default
-#'   float (under anvil `i32 / i32` is `f32?`). Rules that divide integers as integers (`c`, `arrow`,
-#'   `anvl_2026_09`) truncate the quotient; `octave`, which rounds it, is an error there.
+#'   float (under anvil `i32 / i32` is `f32?`). Rules that divide integers as integers (`c`,
+#'   `arrow`, `anvl_2026_09`) truncate the quotient; `octave`, which rounds it, is an error there.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` when the dtype has no
 #'   such operation, `joist_value_error` for integer division by zero, negative integer powers

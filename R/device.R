@@ -17,8 +17,8 @@
 #' be but for some: sums, products, means and matrix products (cumulative ones, too: see
 #' [nv_cumsum()]), functions and quotients of complex numbers, sines, cosines and tangents of
 #' numbers beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These are right to a
-#' few units in the last place, and the same from run to run. Where a dtype has no NaN (the floats of
-#' 4 and 6 bits), the zero that stands for it may have the other sign.
+#' few units in the last place, and the same from run to run. Where a dtype has no NaN (the floats
+#' of 4 and 6 bits), the zero that stands for it may have the other sign.
 #'
 #' joist's code for GPUs is tested on the CPU with a stand-in for CUDA. It has been compared with
 #' the CPU in all dtypes on an H200 (CUDA 13.0), and in part on an H100.
