@@ -184,7 +184,7 @@ test_that("PyTorch's categories come before ranks", {
   expect_identical(add(dimmed("i64"), 1.5), "f32")
   expect_identical(add(dimmed("bool"), 1L), "i64")
   expect_identical(add(zero("i8"), 1L), "i8")
-  expect_identical(add(zero("ui16"), TRUE), "ui16") # of tensors there is no common type
+  expect_identical(add(zero("ui16"), TRUE), "ui16") # two tensors have no common dtype
   expect_identical(add(zero("ui16"), zero("bool")), "-")
   expect_identical(add(zero("i8"), zero("i64")), "i64")
   expect_identical(add(dimmed("f64"), zero("c64")), "c128")

@@ -184,10 +184,9 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
                            size_t n, const void *const *in, char *out) {
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
-  const bool watched = joist_step_is_watched(step); /* a call of which takes longer */
-  const size_t most = watched                            ? sizeof piece / 2 / size
-                      : size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size
-                                                         : STREAMED;
+  size_t most = size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size : STREAMED;
+  /* Looking whether values fit costs some time per piece. */
+  if (joist_step_is_watched(step)) most = sizeof piece / 2 / size;
   for (size_t k = 0; k < n; k += most) {
     const size_t m = joist_smaller(n - k, most);
     const void *part[JOIST_REFS_MAX] = {NULL};
