@@ -40,7 +40,7 @@ to_r <- function(x) {
 r_numbers <- function(x, name) {
   tryCatch(as_array(x), joist_value_error = function(e) {
     out <- as_array(x, as = "double")
-    rounded <- sum(as.vector(x != out))
+    rounded <- sum(as.vector(x != out), na.rm = TRUE)
     if (rounded > 0) {
       text <- paste0(
         name, ": ", rounded, " of ", length(x), " values of ", format(dtype(x)),
