@@ -8,10 +8,10 @@
 #' `rbind()`, `cbind()`, `split()`, `diff()`, `mean()`, `median()`, `quantile()`, `rowsum()`,
 #' `solve()`, `chol()`, `%*%`, and from methods for these functions of base R and stats, which are
 #' S4 generics while joist is attached: `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`,
-#' `var()`, `sd()`, `cov()`, `cor()`, `pmin()`, `pmax()`, `ifelse()` by a tensor, `atan2()`,
-#' `bitwAnd()` and its relatives, `diag()`, `crossprod()`, `tcrossprod()`, `rle()`, and `qr.Q()` and
-#' its relatives. Their arguments are those of base R; one operand of two is a tensor. `match()`,
-#' `%in%`, `rank()`, `which.min()` and `which.max()` are generics, too, to be exact or fast.
+#' `var()`, `sd()`, `cov()`, `cor()`, `pmin()`, `pmax()`, `ifelse()`, `atan2()`, `bitwAnd()` and
+#' its relatives, `diag()`, `crossprod()`, `tcrossprod()`, `rle()`, and `qr.Q()` and its relatives.
+#' Their arguments are those of base R; one operand of two is a tensor. `match()`, `%in%`, `rank()`,
+#' `which.min()`, `which.max()` and `rowsum()` by a tensor are generics, too, to be exact or fast.
 #'
 #' **R vectors result** from everything else: `for`, `if`, `sapply()`, `order()`, `which()`,
 #' `is.na()`, `paste()`, `sprintf()`, `table()`, `outer()`, `lm()`, `optim()` and so on. A function
@@ -34,15 +34,18 @@
 #'   So `order(-x)` is not a decreasing order; `order(x, decreasing = TRUE)` is.
 #' * Integers beyond 2^53, and the `i32` -2^31, are seen as `NA` by what does not dispatch, with a
 #'   warning of class `joist_view_warning`. `identical()` sees them so, too. `is.na()`, `match()`,
-#'   `%in%`, `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact.
+#'   `%in%`, `unique()`, `factor()`, `merge()`, `order()`, `rank()`, `tapply()`, `split()` and
+#'   `rowsum()` are exact. `aggregate()` and `complete.cases()` are not: see
+#'   [as.data.frame.nv_tensor()].
 #' * Numbers that R's C code computes in the place of a tensor's keep its dtype if that can hold
 #'   them: `dnorm(x)` of `f32` is `f32`. Otherwise they are an ambiguous `f64` or `c128`.
 #' * `x[1]` keeps rank 1 and the name; `x[[1]]` has rank 0 and no name, also in [jit()].
 #'   `lapply()` and `as.list()` give such scalars.
 #' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor, so that
 #'   `nv_tensor(0.1) %in% 0.1` is `TRUE`.
-#' * In [jit()], where the values are not known, calling a function that does not dispatch is an
-#'   error, and so is `isTRUE()`.
+#' * In [jit()], where the values are not known, calling a function that does not dispatch, such as
+#'   `plogis()` ([nv_logistic()]), is an error, and so is `isTRUE()`. A tensor of rank 1 comes from
+#'   [nv_flatten()] instead of `as.vector()`.
 #'
 #' **These do not work:**
 #'
@@ -51,7 +54,8 @@
 #' | `embed(x, 2)` | `is.vector(x)` is `FALSE` | `embed(as.vector(x), 2)` |
 #' | `writeBin(x, con)` | `is.vector(x)` is `FALSE` | [nv_write_bin()] |
 #' | `ave(x, f)` of integers | an assignment keeps the dtype | `ave(as.vector(x), f)` |
-#' | `ifelse(test, x, y)` of an R vector `test` | gives R numbers | [nv_ifelse()] |
+#' | `ifelse(p, x, y)`: R vectors `x`, `y`, or an R `p` | gives R numbers | [nv_ifelse()] |
+#' | `intersect()`, `union()` beyond 2^53 | they call `as.vector()` | `unique(x[x %in% y])` |
 #' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
 #' | `y + x` of `integer64` `y`, bit64 4.8 | its method sees doubles | `nv_add(y, x)` |
 #' | `if_else()`, `case_when()`, dplyr 1.2 | they refuse a class | `as.logical(x > 1)` |
@@ -115,7 +119,6 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
     stop_joist("joist_shape_error", "rowsum() of a tensor of rank ", ndims(x), ", not 1 or 2")
   }
   if (ndims(x) == 1L) x <- nv_unsqueeze(x, 2L)
-  if (is_tensor(group)) group <- as.vector(group)
   if (length(group) != shape(x)[1L]) {
     stop_joist("joist_shape_error", length(group), " groups for ", shape(x)[1L], " rows")
   }
@@ -128,6 +131,22 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
   }
   out <- do.call(nv_stack, unname(sums))
   if (has_data(out)) with_names(out, list(as.character(groups), colnames(x))) else out
+}
+
+# Base R would read the groups as doubles, and take integers beyond 2^53 for missing ones.
+rowsum_by_tensor <- function(x, group, reorder, ...) {
+  if (is_tensor(x)) {
+    return(rowsum.nv_tensor(x, group, reorder, ...))
+  }
+  check_flag(reorder, "reorder")
+  if (anyNA(group)) warning("missing values for 'group'", call. = FALSE)
+  groups <- if (reorder) sort(unique(group), na.last = TRUE) else unique(group)
+  sums <- base::rowsum(x, match(group, groups), reorder, ...)
+  if (is.data.frame(sums)) {
+    return(structure(sums, row.names = as.character(groups))) # may be NA, unlike for `row.names<-`
+  }
+  rownames(sums) <- as.character(groups)
+  sums
 }
 
 # R's own, of R numbers.

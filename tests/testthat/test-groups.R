@@ -229,6 +229,33 @@ test_that("rowsum() adds the rows of each group", {
   expect_error(rowsum(nv_fill(0, c(1, 1, 1)), 1), "rank 3", class = "joist_shape_error")
 })
 
+test_that("rowsum() by 64-bit integers is exact", {
+  ids <- c("9007199254740993", "9007199254740992", "9007199254740993", NA, "17", NA)
+  rows <- c("17", "9007199254740992", "9007199254740993", NA) # in the order of the numbers
+  v <- c(1, 2, 4, 8, 16, 32)
+  for (x in list(v, cbind(p = v, q = -v), c(1, NA, 4, 8, 16, 32))) {
+    for (d in c("i64", "ui64")) {
+      by <- nv_tensor(ids, d)
+      for (na.rm in c(TRUE, FALSE)) { # nolint: object_name_linter.
+        want <- suppressWarnings(rowsum(x, ids, na.rm = na.rm))
+        want <- want[match(rows, rownames(want)), , drop = FALSE]
+        expect_warning(got <- rowsum(x, by, na.rm = na.rm), "missing values for 'group'")
+        expect_identical(got, want)
+        expect_identical(as_array(rowsum(nv_tensor(x, "f64"), by, na.rm = na.rm)), want)
+      }
+      expect_warning(got <- rowsum(x, by, reorder = FALSE), "missing values for 'group'")
+      expect_identical(got, suppressWarnings(rowsum(x, ids, reorder = FALSE)))
+    }
+  }
+  frame <- data.frame(v = v, n = 1:6)
+  want <- suppressWarnings(rowsum(frame, ids))
+  got <- suppressWarnings(rowsum(frame, nv_tensor(ids, "i64")))
+  expect_identical(as.list(got), as.list(want[match(rows, attr(want, "row.names")), ]))
+  expect_identical(attr(got, "row.names"), rows)
+  expect_silent(plain <- rowsum(1:3, nv_tensor(c(5L, 4L, 5L), "i16")))
+  expect_identical(plain, rowsum(1:3, c(5L, 4L, 5L)))
+})
+
 test_that("what no tensor has fails loudly, and names the generic", {
   x <- nv_tensor(c(3, 1, 2))
   for (name in c("exp", "sinpi", "cumsum")) {
