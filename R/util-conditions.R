@@ -131,18 +131,23 @@ promotion_message <- function(facts, file, line) {
 # function of joist.
 warn_of_view <- function(count, dtype, reason) {
   values <- paste0(
-    "R has seen NA in the place of ", format(count, scientific = FALSE), " value",
-    if (count != 1) "s", " of ", dtype
+    "base R read NA for ", format(count, scientific = FALSE), " value", if (count != 1) "s", " of ",
+    dtype
   )
   message <- switch(reason,
     unrepresentable = paste0(
-      values, " that it cannot represent; use as_array(x, as = \"character\")",
+      values, " that its numbers cannot hold, so the result of an earlier call may be wrong; ",
+      "give that call as_array(x, as = \"character\")",
       if (dtype %in% c("i64", "ui64")) " or as = \"integer64\""
     ),
     file = paste0(values, " in a mapped file that has become shorter; read the file again"),
     device = paste0(values, " that could not be copied from the device")
   )
-  warn_joist("joist_view_warning", message)
+  # Without a call: that of the function that reads the tensor is not known any more.
+  warning(structure(
+    class = c("joist_view_warning", "joist_warning", "warning", "condition"),
+    list(message = message, call = NULL)
+  ))
 }
 
 # The source location in the innermost function that has kept its source, within the function that

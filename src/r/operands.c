@@ -319,6 +319,10 @@ static _Noreturn void refuse(SEXP x) {
       {"difftime", "as.numeric(x, units = \"secs\") or another unit"},
       {"data.frame", "as.matrix() or data.matrix()"},
       {"python.builtin.object", "nv_tensor()"},
+      {"nativeRaster", "as_tensor()"},
+      {"raster", "as_tensor()"},
+      {"bitmap", "as_tensor()"},
+      {"SpatRaster", "as_tensor()"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (Rf_inherits(x, known[i].class))
@@ -560,8 +564,9 @@ void joist_r_needs_data(const struct joist_r_value *value) {
   if (value->form == JOIST_R_TRACED)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "the values of a tensor are not known while jit() traces a function; use a "
-                 "function that returns a tensor, such as nv_outer() instead of outer(), make the "
-                 "argument static, or compute outside jit()");
+                 "function that returns a tensor, such as nv_flatten() instead of as.vector() and "
+                 "nv_outer() instead of outer(), make the argument static, or compute outside "
+                 "jit()");
   if (value->form == JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has a dtype and a shape, but no values");
 }

@@ -28,6 +28,21 @@ test_that("advice is a call that can be run unchanged", {
   }
 })
 
+test_that("pictures of other packages are told to as_tensor(), fractions to round()", {
+  picture <- as.raster(matrix(c("red", "blue"), 1))
+  expect_refusal(nv_tensor(picture), "joist_value_error", c("raster", "as_tensor()"))
+  native <- structure(matrix(-1L, 1), class = "nativeRaster", channels = 3L)
+  expect_refusal(nv_tensor(native, "ui8"), "joist_value_error", c("nativeRaster", "as_tensor()"))
+  expect_identical(shape(as_tensor(native)), c(1L, 1L, 4L))
+  expect_refusal(nv_tensor(0.3, "ui8"), "joist_value_error", c("round()", "nv_convert()"))
+})
+
+test_that("as.vector() of a traced tensor names nv_flatten()", {
+  m <- nv_tensor(matrix(1:2, 2))
+  expect_refusal(jit(function(x) as.vector(x) + 1L)(m), "joist_value_error", "nv_flatten()")
+  expect_identical(as.vector(jit(function(x) nv_flatten(x) + 1L)(m)), 2:3)
+})
+
 test_that("one thing is not many", {
   lines <- function(x) capture.output(print(x))
   one <- promotion_lattice(cbind("f32", "f64"), "own_one")

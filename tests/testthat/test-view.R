@@ -498,6 +498,7 @@ test_that("values that R's types cannot represent are NA, and joist warns about 
       for (part in c(paste(lost, "value"), d, "NA", "as_array(x", "character")) {
         expect_match(conditionMessage(warning), part, fixed = TRUE)
       }
+      expect_null(conditionCall(warning)) # the reader's is not known
       # Once.
       expect_length(warned(as_array(y, as = "character"))$warnings, 0L)
     }
