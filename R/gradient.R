@@ -1,9 +1,9 @@
 #' Gradients
 #'
-#' `gradient(f)` is a function that gives the derivatives of `f` by its arguments, in reverse mode:
-#' `f` runs once, forward, and then one rule for each of its operations runs backward. Both are
-#' instructions of one program, as [jit()] makes it, so the function can be jitted, its bits are the
-#' same with and without `jit()`, and gradients of gradients are second derivatives.
+#' `gradient(f)` is a function that returns the derivatives of `f` with respect to its arguments, in
+#' reverse mode: `f` runs once, forward, and then one rule for each of its operations runs backward.
+#' Both are instructions of one program, as [jit()] makes it, so the function can be jitted, its
+#' bits are the same with and without `jit()`, and gradients of gradients are second derivatives.
 #'
 #' `f` is traced as [jit()] does it, with R's own control flow; of that, `while`, `repeat` and
 #' `break` on traced conditions have no derivative. Without
@@ -12,8 +12,9 @@
 #' arguments; there is no derivative with respect to these.
 #'
 #' @param f A function. For `gradient()` and `value_and_gradient()` it returns one float scalar.
-#' @param wrt The arguments to differentiate by, by name or position; `NULL` for all that are given
-#'   and are not static. They are float tensors, R numbers of type double, or nested lists of these.
+#' @param wrt The arguments to differentiate with respect to, by name or position; `NULL` for all
+#'   that are given and are not static. They are float tensors, R numbers of type double, or nested
+#'   lists of these.
 #' @return `gradient()`: a function of the arguments of `f`, which gives a named list with an entry
 #'   for each argument in `wrt`, of the structure, dtypes and shapes of the argument.
 #'   `value_and_gradient()`: a function which gives a list of `value` and of that list, `grad`.

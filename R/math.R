@@ -3,7 +3,7 @@
 #' Elementwise functions, also called by R's generics of the same names (`sqrt()`, `exp()`,
 #' ...). Angles are in radians; `nv_sinpi()`, `nv_cospi()` and `nv_tanpi()` are functions of pi
 #' times the operand, exact at whole numbers and halves of any size; at its poles `nv_tanpi()` is
-#' NaN, as in R. `nv_logistic()` is 1 / (1 + exp(-x)), `nv_rsqrt()` is 1 / sqrt(x).
+#' NaN, as in R. `nv_logistic()` is 1 / (1 + exp(-x)), as `plogis()`; `nv_rsqrt()` is 1 / sqrt(x).
 #'
 #' Computed by vector code with the same bits on every instruction set; complex dtypes by the C
 #' library's functions. Errors in units in the last place (ulp) are at most
@@ -20,6 +20,8 @@
 #' sqrt(nv_tensor(c(1, 4, 9), "f64"))
 #' nv_logistic(nv_tensor(c(-1, 0, 1)))
 #' exp(nv_tensor(1:3, "i32"))
+#' @concept plogis
+#' @concept sigmoid
 #' @eval same_page("nv_sqrt", "nv_rsqrt", "nv_cbrt", "nv_exp", "nv_expm1", "nv_log", "nv_log2",
 #'   "nv_log10", "nv_log1p", "nv_logistic", "nv_sin", "nv_cos", "nv_tan", "nv_sinpi", "nv_cospi",
 #'   "nv_tanpi", "nv_asin", "nv_acos", "nv_atan", "nv_sinh", "nv_cosh", "nv_tanh", "nv_asinh",
