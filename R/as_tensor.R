@@ -21,7 +21,10 @@
 #' INT1U is `ui8`, INT2S `i16`, INT4U `ui32`, FLT4S `f32`, and so on.
 #'
 #' `png::readPNG()` without `native` gives doubles: those of a file with 8 bits are k / 255, with 16
-#' bits k / 65535, so that `nv_tensor(round(picture * 65535), "ui16")` has what is stored.
+#' bits k / 65535, so that `nv_tensor(round(picture * 255), "ui8")` and
+#' `nv_tensor(round(picture * 65535), "ui16")` have what is stored. To write a `ui8` tensor `x`,
+#' call `png::writePNG(x / 255L, file)`; to draw it, `plot(as.raster(x))`.
+#'
 #' 'terra' reads doubles, which hold everything but integers of 64 bits beyond 2^53; 'hdf5r' and
 #' 'rhdf5' read no `ui64` beyond 2^63 - 1 ('hdf5r' not that one either, which it also gives for
 #' all larger ones), no -2^63 and no -2^31, which are NA in R. These are errors.
@@ -37,6 +40,9 @@
 #' picture <- as.raster(matrix(c("red", "#00FF0080"), 1))
 #' as_array(as_tensor(picture))[1, 2, ]
 #' as_tensor(as.raw(1:3))
+#' @concept image
+#' @concept pixel
+#' @concept png
 #' @export
 as_tensor <- function(x, na = "missing", ...) UseMethod("as_tensor")
 

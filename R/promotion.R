@@ -248,7 +248,9 @@ with_promotion <- function(rules, expr, on = NULL) {
 #'
 #' While an expression is evaluated R numbers become other dtypes: in constructors without a
 #' `dtype`, and as operands, where the promotion rules have no better one. That is
-#' [with_promotion()] with [promotion_rules()] of other defaults.
+#' [with_promotion()] with [promotion_rules()] of other defaults. For `f64` in the whole session,
+#' set `options(joist.promotion = promotion_rules(double = "f64"))`. Tensors that are `f32` already
+#' stay so.
 #'
 #' @param dtypes A vector or list of dtypes with the names `float` and `int`, or one of them: what R
 #'   numbers of type double and integer become. A default that is not given stays, as does that of
@@ -260,6 +262,8 @@ with_promotion <- function(rules, expr, on = NULL) {
 #' @examples
 #' with_default_dtypes(c(float = "f64"), nv_tensor(c(1, 2)))
 #' with_default_dtypes(c(float = "f64", int = "i64"), list(nv_fill(0, 2), nv_tensor(1:3)))
+#' @concept double precision
+#' @concept f64
 #' @export
 with_default_dtypes <- function(dtypes, expr) {
   known <- c("float", "int")

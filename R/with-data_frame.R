@@ -2,7 +2,7 @@
 #'
 #' A tensor of rank 1 is one column with its dtype, a tensor of rank 2 one column for each of its
 #' columns, as for a matrix, and a scalar a column of one row. Base R, tibbles and data.tables read
-#' the values of such columns: `df[df$x > 5, ]`, `merge()`, `aggregate()`, `na.omit()`, `lm()` and
+#' the values of such columns: `df[df$x > 5, ]`, `merge()`, `tapply()`, `na.omit()`, `lm()` and
 #' [ggplot2::ggplot()] need no conversion. `rbind()` makes R numbers of tensors where a column of
 #' the first data frame is an R vector.
 #'
@@ -13,8 +13,15 @@
 #' `dplyr::lag()`, are missing values of the column, in every dtype (see [nv_mask()]).
 #'
 #' dplyr, tibble and base R's functions for one column compare 64-bit integers exactly. data.table,
-#' and `duplicated()` and `unique()` of data frames with several columns, read the doubles that R
-#' sees: whole numbers beyond 2^53 are `NA` there, with a warning of class `joist_view_warning`.
+#' `aggregate()` by a tensor, `complete.cases()`, and `duplicated()` and `unique()` of data frames
+#' with several columns read the doubles that R sees: whole numbers beyond 2^53 are `NA` there, with
+#' a warning of class `joist_view_warning`, so `aggregate()` leaves out their rows. Group by
+#' `factor(df$id)` there, or use `tapply()`, `rowsum()`, `split()` or `xtabs()`. Compare ids with
+#' text by `%in%`, as in `df[df$id %in% "9007199254740993", ]`.
+#'
+#' `write.csv()` writes all digits. Read ids with
+#' `read.csv(file, colClasses = c(id = "character"))` and convert them with
+#' `nv_tensor(df$id, "i64")`.
 #'
 #' @param x A tensor of rank 2 at most.
 #' @param row.names `NULL` or a character vector with a name for each row.
@@ -32,6 +39,8 @@
 #' rbind(df, data.frame(x = nv_tensor(2.5, "f16"), y = "d"))$x
 #' merge(data.frame(y = c("a", "z")), df, all.x = TRUE)
 #' as.data.frame(nv_tensor(matrix(1:4, 2), "f16"))
+#' @concept csv
+#' @concept group by
 #' @method as.data.frame nv_tensor
 #' @export
 as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
