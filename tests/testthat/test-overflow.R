@@ -126,6 +126,27 @@ test_that("all results of small dtypes that do not fit are counted, and saturate
   }
 })
 
+test_that("products next to the bounds are counted exactly", {
+  ends <- list(
+    i32 = list(c(2147483647, -2147483648, 46340, 46341, -65536, 65536, -2147483648, 2147483647),
+      c(1, 1, 46341, 46341, 32768, 32768, -1, -1)),
+    ui32 = list(c(4294967295, 65536, 65535, 65537, 4294967295, 1), c(1, 65535, 65537, 65535, 2, 0)),
+    i16 = list(c(32767, -32768, 181, 182, -256, 256, -32768), c(1, 1, 181, 181, 128, 128, -1)),
+    ui16 = list(c(65535, 256, 255, 65535), c(1, 255, 257, 2))
+  )
+  for (dtype in names(ends)) {
+    x <- rep(ends[[dtype]][[1L]], 300)
+    y <- rep(ends[[dtype]][[2L]], 300)
+    bounds <- bounds_of(dtype)
+    beyond <- x * y < bounds[1L] | x * y > bounds[2L]
+    for (f in list(`*`, jit(`*`), jit(function(x, y) x * y, native = "wait"))) {
+      w <- found(f(nv_tensor(x, dtype), nv_tensor(y, dtype)))
+      expect_equal(c(counts(w), positions(w)), c(sum(beyond), which(beyond)[1L]), info = dtype)
+      expect_length(found(f(nv_tensor(x[!beyond], dtype), nv_tensor(y[!beyond], dtype))), 0L)
+    }
+  }
+})
+
 test_that("sums, products, matrix products and scatters that do not fit are counted", {
   x <- nv_tensor(c(100, 100, -100, 27, 1), "i8")
   expect_length(found(nv_reduce_sum(x[1:4], dtype = "i8")), 0L) # 127, though not on the way

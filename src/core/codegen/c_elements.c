@@ -120,7 +120,7 @@ static struct wrapping wrapping_of(uint32_t op, uint32_t dtype) {
   };
   struct wrapping made = stated[op][joist_dtype_kind((joist_dtype)dtype)];
   /* Quick code that says nothing but that something may wrap would have the program run again. */
-  if (op == JOIST_OP_POW || (op == JOIST_OP_MUL && joist_dtype_size((joist_dtype)dtype) == 8))
+  if (op == JOIST_OP_POW || (op == JOIST_OP_MUL && joist_dtype_size((joist_dtype)dtype) >= 4))
     made.may = made.wraps;
   return made;
 }
