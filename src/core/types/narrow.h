@@ -215,8 +215,8 @@ JOIST_DTYPES_BYTE_FLOAT(X, , )
 
 /* ---- integers of fewer bits than their byte ---- */
 
-/* The lowest bits of an integer, extended by its sign if it has one. On a GPU in words: the compiler
- * of CUDA 13.0 drops the extension of a byte that it packs into a word. */
+/* The lowest bits of an integer, extended by its sign if it has one. On a GPU in words: CUDA 13.0's
+ * compiler drops the extension of a byte that it packs into a word. */
 #ifdef __CUDACC__
 JOIST_DEVICE static inline int narrow_low_bits(int value, int bits, bool is_signed) {
   const uint32_t high = (uint32_t)value << (32 - bits);
@@ -229,9 +229,9 @@ JOIST_DEVICE static inline uint8_t narrow_low_bits(int value, int bits, bool is_
 }
 #endif
 
-#define X(ID, KIND, T, FACTS, A, B)                                       \
-  JOIST_DEVICE static inline T narrow_wrapped_##ID(T value) {             \
-    return (T)narrow_low_bits(value, (JOIST_BITS_IN FACTS), (T)-1 < 0);   \
+#define X(ID, KIND, T, FACTS, A, B)                                     \
+  JOIST_DEVICE static inline T narrow_wrapped_##ID(T value) {           \
+    return (T)narrow_low_bits(value, (JOIST_BITS_IN FACTS), (T)-1 < 0); \
   }
 JOIST_DTYPES_BYTE_INT(X, , )
 JOIST_DTYPES_BYTE_UINT(X, , )
