@@ -172,7 +172,7 @@ test_that("NA that is written is missing, and a value that is written is not", {
     for (n in sizes) {
       x <- sample_tensor(d, n)
       shown <- shown_values(d, n)
-      na <- as(NA, typeof(shown))
+      na <- shown[NA_integer_] # as.complex(NA) has an imaginary part from R 4.4 on
       call_c("poke", x, 5, na)
       want <- replace(shown, 5, na)
       copies <- list(

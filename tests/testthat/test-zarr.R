@@ -284,6 +284,8 @@ test_that("gzip and zlib have the streams of R, in folders and in stores of func
       ),
       fill_value = "255", codecs = codecs(named(codec)), key = "c/0")
   }
+  # From R 4.4 on memCompress() may be libdeflate's, with other streams of the same bytes.
+  of_zlib <- !("libdeflate" %in% names(extSoftVersion())) || extSoftVersion()["libdeflate"] == ""
   set.seed(5)
   for (bytes in list(as.raw(7), raw(1e5), as.raw(sample(0:255, 7e4, TRUE)),
     rep(as.raw(0:99), 999))) {
@@ -296,8 +298,10 @@ test_that("gzip and zlib have the streams of R, in folders and in stores of func
       x[] <- value
       packed <- written(folder, "c/0")
       ends <- if (codec == "gzip") c(10L, 8L) else c(2L, 4L)
-      expect_identical(packed[seq(ends[1L] + 1L, length(packed) - ends[2L])],
-        of_r[3:(length(of_r) - 4L)])
+      if (of_zlib) {
+        expect_identical(packed[seq(ends[1L] + 1L, length(packed) - ends[2L])],
+          of_r[3:(length(of_r) - 4L)])
+      }
       expect_identical(memDecompress(packed, "gzip"), bytes)
       expect_identical(nv_compute(nv_zarr(folder)), value)
       memory <- in_memory()
@@ -306,7 +310,8 @@ test_that("gzip and zlib have the streams of R, in folders and in stores of func
       x[] <- value
       expect_identical(memory$kept[["c/0"]], packed)
       expect_identical(nv_compute(nv_zarr(memory$store)), value)
-      expect_identical(deflate(bytes, codec), packed)
+      if (of_zlib) expect_identical(deflate(bytes, codec), packed)
+      expect_identical(inflate(deflate(bytes, codec), codec, n), bytes)
       expect_identical(inflate(packed, codec, n), bytes)
       # Neither less nor more than the stream.
       for (odd in list(packed[-length(packed)], c(packed, as.raw(1)))) {
@@ -316,7 +321,7 @@ test_that("gzip and zlib have the streams of R, in folders and in stores of func
         expect_error(inflate(odd, codec, n), class = "joist_value_error")
       }
     }
-    expect_identical(of_r, packed)
+    if (of_zlib) expect_identical(of_r, packed)
     twice <- c(deflate(bytes, "gzip"), deflate(rev(bytes), "gzip"))
     expect_identical(nv_zarr(bytes_array(twice, 2 * n, "gzip"))[],
       nv_read_bin(c(bytes, rev(bytes)), "ui8"))
