@@ -183,7 +183,9 @@ for (file in all_pages) {
 }
 
 # Files that the pages about the source name, by the end of their paths.
-files <- list.files(".", recursive = TRUE, all.files = TRUE)
+top <- setdiff(list.files(all.files = TRUE, no.. = TRUE), c(".git", "local"))
+inside <- list.files(top[dir.exists(top)], recursive = TRUE, all.files = TRUE, full.names = TRUE)
+files <- c(top, inside)
 for (file in c("./ARCHITECTURE.md", "./CONTRIBUTING.md", "tests/README.md")) {
   named <- matches("(?<=`)[[:alnum:]_./-]+[.](c|h|R|def|md|Rmd|csv|html|pdf|mk)(?=`)", prose(file))
   for (path in unique(named)) {
