@@ -13,23 +13,24 @@ stop_joist <- function(class, ...) raise(class, paste0(...))
 # anything is computed. `places` has those that were warned about.
 implicit_promotion <- function(facts, places) {
   call <- user_call(sys.nframe() - 1L)
-  site <- site_of(facts)
-  condition <- judged_condition(
-    c(paste0("joist_", facts$kind, "_%s"), "joist_implicit_promotion"), facts$refused,
-    "joist_promotion_error", "joist_promotion_warning",
-    message = promotion_message(facts, site$file, site$line), call = call, kind = facts$kind,
-    operands = facts$operands, result = facts$result, op = facts$op, file = site$file,
-    line = site$line
+  tell_facts(
+    facts, places, call, promotion_message, "joist_implicit_promotion", "joist_promotion_error",
+    "joist_promotion_warning", "result"
   )
-  tell_once(condition, facts, places)
 }
 
-# The file and the line that C found, NA if it found none.
-site_of <- function(facts) {
-  list(
-    file = if (is.null(facts$file)) NA_character_ else facts$file,
-    line = if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
+# Tells of what C found, with the fields of it that are named and those that all conditions have.
+# The file and the line are NA where C found none.
+tell_facts <- function(facts, places, call, message, class, error, warning, fields) {
+  file <- if (is.null(facts$file)) NA_character_ else facts$file
+  line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
+  condition <- judged_condition(
+    c(paste0("joist_", facts$kind, "_%s"), class), facts$refused, error, warning,
+    message = message(facts, file, line), call = call, file = file, line = line
   )
+  fields <- c("kind", "op", "operands", fields)
+  condition[fields] <- facts[fields]
+  tell_once(condition, facts, places)
 }
 
 # An error or a warning of a policy, whose classes may have "%s" in place of "error" or "warning".
@@ -48,15 +49,10 @@ judged_condition <- function(classes, refused, error, warning, ...) {
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
   call <- user_call(sys.nframe() - 1L)
-  site <- site_of(facts)
-  condition <- judged_condition(
-    c(paste0("joist_", facts$kind, "_%s"), "joist_changed_values_%s"), facts$refused,
-    "joist_value_error", "joist_warning",
-    message = changed_message(facts, site$file, site$line), call = call, kind = facts$kind,
-    op = facts$op, dtype = facts$dtype, operands = facts$operands, count = facts$count,
-    position = facts$position, file = site$file, line = site$line
+  tell_facts(
+    facts, places, call, changed_message, "joist_changed_values_%s", "joist_value_error",
+    "joist_warning", c("dtype", "count", "position")
   )
-  tell_once(condition, facts, places)
 }
 
 changed_message <- function(facts, file, line) {
@@ -232,11 +228,4 @@ tell_of_rounding <- function(number, position, dtype, refused) {
   )
   if (refused) stop(condition)
   warning(condition)
-}
-
-warn_joist <- function(class, ...) {
-  warning(structure(
-    class = c(class, "joist_warning", "warning", "condition"),
-    list(message = paste0(...), call = user_call(sys.nframe() - 1L))
-  ))
 }
