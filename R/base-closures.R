@@ -36,17 +36,13 @@ base_methods_of_two <- list(
     match.nv_tensor(x, table, nomatch, incomparables)
   },
   `%in%` = function(x, table) `%in%.nv_tensor`(x, table),
+  rowsum = function(x, group, reorder, ...) rowsum_by_tensor(x, group, reorder, ...),
   atan2 = function(y, x) nv_atan2(y, x),
   bitwAnd = function(a, b) nv_bitwise_and(whole(a), whole(b)),
   bitwOr = function(a, b) nv_bitwise_or(whole(a), whole(b)),
   bitwXor = function(a, b) nv_bitwise_xor(whole(a), whole(b)),
   bitwShiftL = function(a, n) nv_shift_left(whole(a), whole(n)),
   bitwShiftR = function(a, n) nv_shift_right_logical(whole(a), whole(n))
-)
-
-# Those that have an S3 method for a tensor `x`.
-base_methods_by_group <- list(
-  rowsum = function(x, group, reorder, ...) rowsum_by_tensor(x, group, reorder, ...)
 )
 
 # Of any number of operands, one of which is a tensor.
@@ -82,7 +78,6 @@ method_lists <- function() {
   two <- list(c("nv_tensor", "ANY"), c("ANY", "nv_tensor"), rep("nv_tensor", 2L))
   list(
     list(base_methods, list("nv_tensor")), list(base_methods_of_two, two),
-    list(base_methods_by_group, list(c("ANY", "nv_tensor"))),
     list(base_methods_of_all, list("nv_number")),
     list(base_methods_of_qr, list("nv_qr")),
     list(base_methods_of_qr["qr.solve"], list("nv_tensor")),
@@ -124,7 +119,7 @@ own_generic <- function(name, namespace) {
 # A dispatch makes a simpleError of any error in an argument that it evaluates. So that conditions
 # keep their class, this generic evaluates such arguments before.
 evaluating_first <- function(generic, name) {
-  looked_at <- if (name %in% names(c(base_methods_of_two, base_methods_by_group))) 1:2 else 1L
+  looked_at <- if (name %in% names(base_methods_of_two)) 1:2 else 1L
   first <- lapply(lapply(generic@signature[looked_at], as.name), function(name) {
     if (name == "...") quote(list(...)) else bquote(if (!missing(.(name))) .(name))
   })
