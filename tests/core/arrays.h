@@ -123,6 +123,12 @@ CHECK_UNUSED static void fill(joist_dtype dtype, size_t n, fill_kind kind, void 
   }
 }
 
+/* Operations that fail for some operands of an integer dtype. */
+CHECK_UNUSED static bool is_checked(joist_op op) {
+  return op == JOIST_OP_POW || op == JOIST_OP_DIV || op == JOIST_OP_FLOORDIV ||
+         op == JOIST_OP_MOD || op == JOIST_OP_REMAINDER;
+}
+
 /* Whether two elements are the same: the same bits, or NaN in the same parts. Which NaN an
  * operation on two of them gives, C leaves to the compiler. */
 CHECK_UNUSED static bool same_element(joist_dtype dtype, const void *a, const void *b) {

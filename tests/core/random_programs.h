@@ -121,11 +121,6 @@ CHECK_UNUSED static struct joist_shape reshaped(struct joist_shape shape) {
   }
 }
 
-CHECK_UNUSED static bool is_checked(joist_op op) {
-  return op == JOIST_OP_POW || op == JOIST_OP_DIV || op == JOIST_OP_FLOORDIV ||
-         op == JOIST_OP_MOD || op == JOIST_OP_REMAINDER;
-}
-
 CHECK_UNUSED static void random_permutation(int rank, int64_t *order) {
   for (int d = 0; d < rank; d++) {
     const int other = (int)random_below((size_t)d + 1);

@@ -24,11 +24,6 @@ static joist_kernel *kernel_of(int set, joist_op op, joist_dtype dtype) {
   return joist_kernel_find(op, dtype);
 }
 
-static bool is_checked(joist_op op) {
-  return op == JOIST_OP_POW || op == JOIST_OP_DIV || op == JOIST_OP_FLOORDIV ||
-         op == JOIST_OP_MOD || op == JOIST_OP_REMAINDER;
-}
-
 static bool is_integer(joist_dtype dtype) {
   const joist_kind kind = joist_dtype_kind(dtype);
   return kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;

@@ -22,20 +22,19 @@ JOIST_DEVICE static inline int64_t quotient_int(int64_t a, int64_t b) {
   return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
 }
 
-JOIST_DEVICE static inline int64_t floor_div_int(int64_t a, int64_t b) {
-  if (b == -1) return (int64_t)(0 - (uint64_t)a);
-  return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
-}
-
-JOIST_DEVICE static inline int64_t mod_int(int64_t a, int64_t b) {
-  if (b == -1) return 0;
-  const int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 /* The sign of the dividend. */
 JOIST_DEVICE static inline int64_t remainder_int(int64_t a, int64_t b) {
   return b == -1 ? 0 : a % b;
+}
+
+JOIST_DEVICE static inline int64_t floor_div_int(int64_t a, int64_t b) {
+  const int64_t r = remainder_int(a, b);
+  return quotient_int(a, b) - (r != 0 && (r < 0) != (b < 0));
+}
+
+JOIST_DEVICE static inline int64_t mod_int(int64_t a, int64_t b) {
+  const int64_t r = remainder_int(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
 /* The upper 64 bits of a product. */

@@ -154,7 +154,7 @@ const char *joist_missing_rule_name(joist_missing_rule rule);
 
 joist_overflow_rule joist_op_overflow_rule(joist_op op);
 const char *joist_overflow_rule_name(joist_overflow_rule rule);
-/* Whether the operation can overflow in dtypes of the kind. */
+/* Whether results of the operation can overflow in dtypes of this kind. */
 bool joist_op_wraps(joist_op op, joist_kind kind);
 
 const char *joist_op_name(joist_op op);
