@@ -46,6 +46,16 @@ static void input(struct joist_program *program, struct joist_type type,
   joist_r_raise_if(joist_program_add_input(program, type, shape, id, &error), &error);
 }
 
+/* The first operand whose mask the k-th has, too: values that are computed from one another share
+ * their mask, and nothing is to be combined then. */
+static size_t first_with_mask(const struct joist_r_value *values, size_t k) {
+  for (size_t j = 0; j < k; j++)
+    if (values[j].missing != R_NilValue && values[j].missing == values[k].missing &&
+        joist_shape_equal(&values[j].argument.shape, &values[k].argument.shape))
+      return j;
+  return k;
+}
+
 /* A program with the operands, and then their masks, as inputs. `owner` is to be protected. */
 static void lower(joist_op op, const struct joist_r_value *values, size_t n,
                   const struct joist_inference *inference,
@@ -61,7 +71,10 @@ static void lower(joist_op op, const struct joist_r_value *values, size_t n,
   }
   for (size_t k = 0; k < n; k++) {
     lowered->masks[k] = JOIST_NO_MASK;
-    if (joist_r_has_missing(&values[k]))
+    const size_t first = first_with_mask(values, k);
+    if (first < k)
+      lowered->masks[k] = lowered->masks[first];
+    else if (joist_r_has_missing(&values[k]))
       input(lowered->program, joist_r_mask_type, &values[k].argument.shape, &lowered->masks[k]);
   }
   const struct joist_missing missing = {.op = op,
@@ -136,7 +149,7 @@ SEXP joist_r_run_missing(joist_op op, const struct joist_r_value *values, size_t
     const joist_dtype dtype = joist_signature_operand(&inference->signature, k);
     SET_VECTOR_ELT(owned, (R_xlen_t)k,
                    joist_r_operand_on(device, &values[k], dtype, &inputs[k], &here[k]));
-    if (!joist_r_has_missing(&values[k])) continue;
+    if (!joist_r_has_missing(&values[k]) || first_with_mask(values, k) < k) continue;
     struct joist_r_value mask;
     SET_VECTOR_ELT(owned, (R_xlen_t)(n + k), joist_r_mask_value(&values[k], &mask));
     here[count] = false;

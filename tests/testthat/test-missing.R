@@ -148,6 +148,25 @@ test_that("logic has three values", {
   expect_error(if (nv_tensor(NA)) 1, "TRUE/FALSE")
 })
 
+test_that("operands may share a mask, in another shape too", {
+  v <- c(3, NA, 5, 7)
+  w <- c(NA, 1, 2, NA)
+  for (d in c("i8", "i32", "f16", "f64")) {
+    x <- nv_tensor(v, d)
+    y <- x * nv_scalar(2, d)
+    z <- nv_tensor(w, d)
+    same_values(x + y, 3 * v)
+    same_values(x * x - z, v * v - w)
+    same_values(ifelse(x > y, y, x), v)
+    same_values(ifelse(z > x, x, y), ifelse(w > v, v, 2 * v))
+    same_values(nv_clamp(x, y, z), pmin(2 * v, w))
+    same_values(nv_matmul(nv_reshape(x, c(4, 1)), nv_reshape(x, c(1, 4))), v %o% v)
+    x[2] <- nv_scalar(1, d)
+    same_values(y, 2 * v)
+    expect_false(anyNA(x))
+  }
+})
+
 test_that("elements that are missing have no say: no error, no value", {
   for (d in c("i8", "i32", "i64", "ui8", "ui64")) {
     x <- nv_tensor(c(7, NA, 9), d)

@@ -34,6 +34,12 @@ static bool is_power_of_number(const struct joist_plan *plan, const struct joist
   return false;
 }
 
+/* The operands that a step reads in any case: an operation looks at the mask of its result where
+ * results may not fit, which is rare. */
+static uint32_t operands_read(const struct joist_step *step) {
+  return step->kind == JOIST_STEP_OPERATION ? joist_step_operands(step) : step->operand_count;
+}
+
 /* Finds the steps whose result may be written past the caches without slowing anything down:
  * nothing reads it in the same group, and the group does little besides moving bytes. */
 static void mark_leaving(const struct joist_plan *plan, const struct joist_group *group) {
@@ -47,7 +53,7 @@ static void mark_leaving(const struct joist_plan *plan, const struct joist_group
                         steps[s].kind == JOIST_STEP_CONVERT || steps[s].kind == JOIST_STEP_COPY;
     steps[s].leaves = writes && steps[s].out.array && work < STREAMED_WORK;
     for (uint32_t t = s + 1; t < group->step_count && steps[s].leaves; t++)
-      for (uint32_t k = 0; k < steps[t].operand_count; k++)
+      for (uint32_t k = 0; k < operands_read(&steps[t]); k++)
         if (steps[t].in[k].array &&
             plan->root[steps[t].in[k].index] == plan->root[steps[s].out.index])
           steps[s].leaves = false;
