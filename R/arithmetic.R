@@ -1,33 +1,34 @@
 #' Arithmetic
 #'
-#' Elementwise arithmetic, also by the operators `+ - * / ^ %/% %%`. Operands of
-#' different dtypes are promoted by the current rules, see [common_dtype()]; scalars fit
-#' every shape, and equal ranks may differ where an extent is 1.
+#' Elementwise arithmetic, also by the operators `+ - * / ^ %/% %%`. Operands of different dtypes
+#' are promoted by the current rules, see [common_dtype()]. Shapes broadcast: a scalar is combined
+#' with every element, and of tensors of equal rank, extents of 1 are repeated.
 #'
 #' Powers of floats by 1, 2, 3, 0.5 and their negatives are products, quotients and roots: exact
 #' where those are, and as fast. Which formula is used depends on the exponent's value alone, not on
-#' where it comes from. Powers of floats are right to `r stated_error("pow")`.
+#' where it comes from. Powers of floats are accurate to `r stated_error("pow")`.
 #'
-#' Integers that do not fit wrap modulo 2^n, with a warning; [with_promotion()] has other ways.
-#' `nv_floor_div()` and `nv_mod()` floor, so the sign of the
-#' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of
-#' the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
-#' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two
-#' operands element by element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN;
-#' of 0 and -0 the first is the larger one, in any order. The smallest and largest elements of one
-#' tensor are [nv_reduce_min()] and [nv_reduce_max()], or `min()` and `max()`.
+#' Integer results that do not fit wrap modulo 2^n, with a warning; [with_promotion()] can make them
+#' saturate, or change the warning. `nv_floor_div()` and `nv_mod()` round down, so the sign of the
+#' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of the
+#' dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and `bf16` are
+#' computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two operands element by
+#' element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; 0 is larger than -0,
+#' in either order. The smallest and largest elements of one tensor are [nv_reduce_min()] and
+#' [nv_reduce_max()], or `min()` and `max()`.
 #'
 #' Results are missing where an operand is (see [nv_mask()]), but `x^0` and `1^x` are 1 for all `x`.
-#' Overflow of integers does not make missing values.
+#' Overflow of integers does not give missing values.
 #'
-#' `nv_atan2()` is right to `r stated_error("atan2")`, also by [atan2()].
+#' `nv_atan2()` is accurate to `r stated_error("atan2")`, also by [atan2()].
 #'
 #' @param lhs,rhs A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @return A tensor of the common dtype. `nv_div()` and `nv_atan2()` give a float: a common
-#'   dtype that is neither float nor complex is promoted with the rules' ambiguous default
-#'   float (under anvil `i32 / i32` is `f32?`). Rules that divide integers as integers (`c`,
-#'   `arrow`, `anvl_2026_09`) truncate the quotient; `octave`, which rounds it, is an error there.
+#' @return A tensor of the common dtype. `nv_div()` and `nv_atan2()` give a float: a common dtype
+#'   that is neither float nor complex is promoted with the rules' ambiguous default float (under
+#'   anvil `i32 / i32` is `f32?`). Rules that divide integers as integers (`c`, `arrow`,
+#'   `anvl_2026_09`) truncate the quotient; under `octave`, which rounds it, `nv_div()` of integers
+#'   is an error.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` when the dtype has no
 #'   such operation, `joist_value_error` for integer division by zero, negative integer powers
@@ -54,24 +55,23 @@ nv_atan2 <- function(lhs, rhs) .Call(joist_r_op2, "atan2", lhs, rhs)
 
 #' Clamp and choose
 #'
-#' `nv_clamp()` limits values to an interval, `nv_ifelse()` takes elements of one of two tensors,
-#' also by [ifelse()]. A result of `nv_clamp()` is missing where one of its operands is, and one of
-#' `nv_ifelse()` where `pred` or the chosen element is.
+#' `nv_clamp()` limits values to an interval; `nv_ifelse()` chooses each element from one of two
+#' tensors, also by [ifelse()]. A result of `nv_clamp()` is missing where one of its operands is,
+#' and one of `nv_ifelse()` where `pred` or the chosen element is.
 #'
 #' @param min_val,max_val Bounds: a tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
-#' @param x What is clamped, the second argument: a tensor, or an R number where `min_val` is
-#'   one, too, which keeps its exact value until the common dtype is known.
+#' @param x The values to clamp, which are the second argument: a tensor, or, if `min_val` is an R
+#'   number, also an R number, which keeps its exact value until the common dtype is known.
 #' @param pred A tensor or an R vector; other dtypes and R numbers are read as `!= 0`.
 #' @param true,false A tensor or an R number; a bare R number keeps its exact
 #'   value until the common dtype is known.
 #' @return A tensor of the common dtype of the operands (of the two values for
 #'   `nv_ifelse()`). NaN in any operand of `nv_clamp()` gives NaN.
-#' @section Errors: `joist_promotion_error` when the rules know no common dtype,
-#'   `joist_shape_error` when shapes do not fit, and for the operand of `nv_clamp()` in first place,
-#'   `joist_dtype_error` for `nv_clamp()` of
-#'   complex tensors, `joist_value_error` for R numbers out of the dtype's range, and for NaN in a
-#'   `pred` that is an R vector.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error`
+#'   when shapes do not fit, and for the values of `nv_clamp()` as the first argument,
+#'   `joist_dtype_error` for `nv_clamp()` of complex tensors, `joist_value_error` for R numbers out
+#'   of the dtype's range, and for NaN in a `pred` that is an R vector.
 #' @examples
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)
 #' nv_ifelse(c(TRUE, FALSE), nv_tensor(1:2, "i8"), 0L)

@@ -3,8 +3,8 @@
 
 #' Tensors and Apache Arrow
 #'
-#' `nv_to_arrow()` makes an Arrow array of a tensor, `nv_from_arrow()` a tensor of Arrow arrays, by
-#' the Arrow C Data Interface. No value is changed: `f16`, `ui32`, `i64` and `ui64` of a Parquet
+#' `nv_to_arrow()` makes an Arrow array of a tensor, and `nv_from_arrow()` a tensor of Arrow arrays,
+#' by the Arrow C Data Interface. No value is changed: `f16`, `ui32`, `i64` and `ui64` of a Parquet
 #' file or a database keep their type. [as_tensor()] accepts arrays of the packages 'nanoarrow' and
 #' 'arrow', and of Python's 'pyarrow' through 'reticulate', directly; their functions
 #' `as_nanoarrow_array()`, `as_nanoarrow_array_stream()`, `infer_nanoarrow_schema()`,

@@ -1,10 +1,10 @@
 # Tensors of what other packages have: one function, a method for each class.
 
-#' Tensors of other packages' data
+#' Make tensors of other packages' data
 #'
-#' `as_tensor()` makes a tensor of the dtype in which another package stores its data, where
-#' [nv_tensor()] would take R's: bytes of a picture stay `ui8`, counts beyond 2^31 `ui32`, and
-#' 64-bit integers what they are. What cannot be had exactly is an error.
+#' `as_tensor()` makes a tensor of the dtype in which another package stores its data, rather than
+#' of the R type in which it shows them: the bytes of a picture stay `ui8`, counts beyond 2^31
+#' `ui32`, and 64-bit integers 64-bit integers. A value that cannot be read exactly is an error.
 #'
 #' | `x` | dtype | dimensions |
 #' |:--|:--|:--|
@@ -22,16 +22,16 @@
 #'
 #' `png::readPNG()` without `native` gives doubles: those of a file with 8 bits are k / 255, with 16
 #' bits k / 65535, so that `nv_tensor(round(picture * 255), "ui8")` and
-#' `nv_tensor(round(picture * 65535), "ui16")` have what is stored. To write a `ui8` tensor `x`,
-#' call `png::writePNG(x / 255L, file)`; to draw it, `plot(as.raster(x))`.
+#' `nv_tensor(round(picture * 65535), "ui16")` restore the stored numbers. To write a `ui8` tensor
+#' `x`, call `png::writePNG(x / 255L, file)`; to draw it, `plot(as.raster(x))`.
 #'
-#' 'terra' reads doubles, which hold everything but integers of 64 bits beyond 2^53; 'hdf5r' and
-#' 'rhdf5' read no `ui64` beyond 2^63 - 1 ('hdf5r' not that one either, which it also gives for
-#' all larger ones), no -2^63 and no -2^31, which are NA in R. These are errors.
+#' 'terra' reads doubles, which cannot hold all 64-bit integers beyond 2^53. 'hdf5r' and 'rhdf5'
+#' cannot read `ui64` numbers beyond 2^63 - 1 (nor can 'hdf5r' read 2^63 - 1, which it also returns
+#' for all larger ones), nor -2^63 and -2^31, which are `NA` in R. All of these are errors.
 #'
-#' @param x What to make a tensor of.
+#' @param x The data: an object of one of the kinds below.
 #' @param na What `NA` becomes: `"missing"`, `"error"` or `"nan"`, see [nv_tensor()].
-#' @param ... Arguments of [nv_tensor()] where that makes the tensor, else ignored.
+#' @param ... Passed on to [nv_tensor()] for the objects that it takes; ignored for the others.
 #' @return A tensor of a known dtype.
 #' @section Errors: `joist_value_error` for values that the dtype cannot hold, or that the package
 #'   cannot give exactly, and for an `x` that cannot become a tensor;

@@ -1,51 +1,53 @@
 #' Base R and tensors
 #'
-#' A tensor is an R vector. Where R dispatches, results are tensors; everywhere else R sees the
-#' values, as logical, integer, double or complex numbers, and gives what it gives for these.
+#' Base R's functions take tensors, as a tensor is an R vector. Functions that dispatch on their
+#' arguments return tensors. All others see the values as logical, integer, double or complex
+#' numbers, and return what they return for those.
 #'
 #' **Tensors result** from arithmetic, comparison, `Math`, `Summary` and `Complex` functions with a
 #' tensor first, from `[`, `[[`, `c()`, `rep()`, `rev()`, `sort()`, `unique()`, `t()`, `aperm()`,
 #' `rbind()`, `cbind()`, `split()`, `diff()`, `mean()`, `median()`, `quantile()`, `rowsum()`,
 #' `solve()`, `chol()`, `%*%`, and from methods for these functions of base R and stats, which are
 #' S4 generics while joist is attached: `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`,
-#' `var()`, `sd()`, `cov()`, `cor()`, `pmin()`, `pmax()`, `ifelse()`, `atan2()`, `bitwAnd()` and
-#' its relatives, `diag()`, `crossprod()`, `tcrossprod()`, `rle()`, and `qr.Q()` and its relatives.
-#' Their arguments are those of base R; one operand of two is a tensor. `match()`, `%in%`, `rank()`,
-#' `which.min()`, `which.max()` and `rowsum()` by a tensor are generics, too, to be exact or fast.
+#' `var()`, `sd()`, `cov()`, `cor()`, `pmin()`, `pmax()`, `ifelse()`, `atan2()`, `bitwAnd()` and its
+#' relatives, `diag()`, `crossprod()`, `tcrossprod()`, `rle()`, and `qr.Q()` and its relatives.
+#' Their arguments are those of base R; of two operands, at least one must be a tensor.
 #'
-#' **R vectors result** from everything else: `for`, `if`, `sapply()`, `order()`, `which()`,
-#' `is.na()`, `paste()`, `sprintf()`, `table()`, `outer()`, `lm()`, `optim()` and so on. A function
-#' of which only another argument is a tensor gives R vectors as well: `max(1, x)`, `c(1, x)`.
-#' [as_array()] gives the values themselves.
+#' **R vectors result** from all other functions: `for`, `if`, `sapply()`, `order()`, `which()`,
+#' `is.na()`, `paste()`, `sprintf()`, `table()`, `outer()`, `lm()`, `optim()` and so on. They also
+#' result from a function that dispatches on its first argument if only a later one is a tensor:
+#' `max(1, x)`, `c(1, x)`. `match()`, `%in%`, `rank()`, `which.min()` and `which.max()` are generics
+#' while joist is attached, so that they are exact and fast, but return R vectors. [as_array()]
+#' returns the values themselves.
 #'
-#' **Missing values** are `NA` in every dtype and treated as base R does, see [nv_mask()]:
+#' **Missing values** are `NA` in every dtype and treated as in base R, see [nv_mask()]:
 #' three-valued logic, `na.rm`, `na.last`, `na.omit()`, `NA` equal to `NA` in `match()` and
-#' `unique()`, `length(x) <- n` that fills with `NA`. These differ:
+#' `unique()`, `length(x) <- n` that fills with `NA`. The differences are:
 #'
 #' * Overflow of integers does not give `NA`, and neither does an index out of range, which is an
 #'   error.
 #' * Comparisons with NaN are `FALSE`, as in IEEE 754; base R gives `NA`.
 #' * `max()` and `min()` of integers are `NA`, not infinite, if `na.rm = TRUE` leaves nothing.
-#' * `quantile()` is missing if an element is; in base R that is an error.
+#' * `quantile()` gives missing values if an element is missing; in base R that is an error.
 #'
 #' **What to watch for:**
 #'
 #' * Integers wrap, with a warning: `-x` and `diff(x)` of `ui8`, and `sum(x)` of `i64` beyond 2^63.
 #'   So `order(-x)` is not a decreasing order; `order(x, decreasing = TRUE)` is.
-#' * Integers beyond 2^53, and the `i32` -2^31, are seen as `NA` by what does not dispatch, with a
-#'   warning of class `joist_view_warning`. `identical()` sees them so, too. `is.na()`, `match()`,
+#' * Integers beyond 2^53, and the `i32` -2^31, are `NA` for functions that do not dispatch,
+#'   `identical()` among them, with a warning of class `joist_view_warning`. `is.na()`, `match()`,
 #'   `%in%`, `unique()`, `factor()`, `merge()`, `order()`, `rank()`, `tapply()`, `split()` and
 #'   `rowsum()` are exact. `aggregate()` and `complete.cases()` are not: see
 #'   [as.data.frame.nv_tensor()].
-#' * Numbers that R's C code computes in the place of a tensor's keep its dtype if that can hold
-#'   them: `dnorm(x)` of `f32` is `f32`. Otherwise they are an ambiguous `f64` or `c128`.
+#' * Results that R's own C code computes element by element keep the dtype of the tensor if that
+#'   can hold them: `dnorm(x)` of `f32` is `f32`. Otherwise they are an ambiguous `f64` or `c128`.
 #' * `x[1]` keeps rank 1 and the name; `x[[1]]` has rank 0 and no name, also in [jit()].
 #'   `lapply()` and `as.list()` give such scalars.
 #' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor, so that
 #'   `nv_tensor(0.1) %in% 0.1` is `TRUE`.
 #' * In [jit()], where the values are not known, calling a function that does not dispatch, such as
-#'   `plogis()` ([nv_logistic()]), is an error, and so is `isTRUE()`. A tensor of rank 1 comes from
-#'   [nv_flatten()] instead of `as.vector()`.
+#'   `plogis()` ([nv_logistic()]), is an error, and so is `isTRUE()`. Use [nv_flatten()] instead of
+#'   `as.vector()` for a tensor of rank 1.
 #'
 #' **These do not work:**
 #'
@@ -58,18 +60,20 @@
 #' | `intersect()`, `union()` beyond 2^53 | they call `as.vector()` | `unique(x[x %in% y])` |
 #' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
 #' | `y + x` of `integer64` `y`, bit64 4.8 | its method sees doubles | `nv_add(y, x)` |
-#' | `if_else()`, `case_when()`, dplyr 1.2 | they refuse a class | `as.logical(x > 1)` |
-#' | `diag(x)` of one element | is it a size or a diagonal? | [nv_diag()], [nv_eye()] |
+#' | `if_else()`, `case_when()`, dplyr 1.2 | they refuse classed objects | `as.logical(x > 1)` |
+#' | `diag(x)` of one element | it may be a size or a diagonal | [nv_diag()], [nv_eye()] |
 #'
-#' Other arguments are passed to base R, or to the method of another package, at the cost of an S4
-#' dispatch. If a package that is attached before joist defines a function with one of these names,
-#' as BiocGenerics, MatrixGenerics and bit64 do, that function stays in place and gets methods for
-#' tensors. Before R 4.3 joist also has a function `%*%`, which passes everything else on.
+#' The S4 generics pass arguments that are not tensors to base R, or to the method of another
+#' package, at the cost of an S4 dispatch. If a package that is attached before joist defines a
+#' function with one of these names, as BiocGenerics, MatrixGenerics and bit64 do, that function
+#' stays in place and gets methods for tensors. Before R 4.3 joist also has a function `%*%`, which
+#' passes everything else on.
 #'
 #' @param x A tensor.
 #' @param value For `length<-` a number of elements, for `is.na<-` an index.
 #' @param ... Passed on to the function of base R.
-#' @return What base R gives for the values; see above for what is a tensor.
+#' @return `length<-` and `is.na<-`: the changed tensor. `seq()`: an R vector. For other functions
+#'   see Details.
 #' @section Errors: `joist_value_error` for a length that is not one number; for an invalid `use` or
 #'   `method` of `cov()`, and `use = "all.obs"` with missing values or NaN; and for what depends on
 #'   values while [jit()] traces and for [nv_aval()]. `joist_shape_error`

@@ -210,12 +210,15 @@ anyNA.nv_tensor <- function(x, recursive = FALSE) {
 
 #' Compare tensors
 #'
+#' `all.equal()` compares the dtypes, ambiguities and shapes of two tensors, which must be the same,
+#' and their values, which may differ by a tolerance.
+#'
 #' @param target,current Tensors.
-#' @param tolerance Largest relative difference; by default that of the dtype (its machine
-#'   precision to the power 1/2).
+#' @param tolerance The largest relative difference that counts as equal; `NULL` for the square root
+#'   of the machine epsilon of the dtype.
 #' @param ... Passed on to [all.equal()] for the values.
 #' @return `TRUE`, or a character vector that says what differs: dtype, ambiguity, shape or
-#'   values.
+#'   values. A `current` that is not a tensor differs.
 #' @examples
 #' all.equal(nv_tensor(1:3, "f32"), nv_tensor(1:3, "f32") + 1e-6)
 #' all.equal(nv_tensor(1:3, "f32"), nv_tensor(1:3, "f64"))

@@ -17,9 +17,9 @@ footer <- function(x) {
 
 #' Print tensors
 #'
-#' The elements in R's layout (integers with all of their digits), then a line with device, dtype
-#' (`?` where it is only a guess) and shape. Of large tensors the first elements are printed (of a
-#' matrix the first rows and columns), with a note of how much is left out.
+#' `print()` shows the elements in R's layout (integers with all of their digits), then a line with
+#' device, dtype (with `?` if it is only a guess) and shape. Of a large tensor it shows the first
+#' elements (of a matrix the first rows and columns), and says how much is left out.
 #'
 #' @param x,object A tensor.
 #' @param digits Significant digits; `NULL` for `getOption("digits")`, at most as many as
@@ -28,8 +28,10 @@ footer <- function(x) {
 #'   `getOption("max.print")`, at most 200.
 #' @param ... For `format()` further arguments of [base::format()], of which integers of 32 and
 #'   64 bits take `trim`, `width`, `big.mark` and `big.interval`. Otherwise ignored.
-#' @return `print()` gives `x` invisibly; `format()` a character vector or array of the
-#'   elements, of the same width as [base::format()] makes them.
+#' @return `print()`: `x`, invisibly. `format()`: a character vector or array of the elements, of
+#'   the same width as [base::format()] makes them. `str()`: `NULL`, invisibly. `summary()`: for
+#'   numbers, a tensor with names: minimum, quartiles, mean, maximum and, if there are any, the
+#'   number of missing values.
 #' @examples
 #' nv_tensor(matrix(1:6, 2), "i16")
 #' print(nv_tensor(rnorm(5000)), max = 5)

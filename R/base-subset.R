@@ -1,35 +1,35 @@
 #' Subsets and assignment
 #'
-#' `[` and `[<-` with R's indices: positive, negative, zero, logical (recycled), a matrix
-#' with a row per element, empty, and tensors of integers or bools. A mask of the tensor's
-#' shape and a single index select in column-major order and give rank 1. `[[` gives one
-#' element, of rank 0 and without a name; `x[1]` keeps rank 1 and the name, also in [jit()].
+#' `[` takes elements of a tensor and `[<-` replaces them, with R's indices: positive, negative,
+#' zero, logical (recycled), a matrix with a row per element, empty, and tensors of integers or
+#' bools. A mask of the tensor's shape, and any other single index, select in column-major order and
+#' give rank 1. `[[` returns one element, of rank 0 and without a name; `x[1]` keeps rank 1 and the
+#' name, also in [jit()].
 #'
 #' While [jit()] traces, an index may be a traced tensor of positions, from 1 on, which are checked
-#' when the program runs (see [nv_gather()]); a traced mask of the tensor's shape can be assigned
-#' one value to. How many elements a traced mask selects is not known: use [nv_ifelse()].
+#' when the program runs (see [nv_gather()]); at a traced mask of the tensor's shape, one value can
+#' be assigned. How many elements a traced mask selects is not known: use [nv_ifelse()].
 #'
-#' An index that is `NA` gives a missing value ([nv_mask()]). As in base R, one value can be
-#' assigned by such an index, and changes nothing there; several cannot.
+#' An index that is `NA` gives a missing value ([nv_mask()]). As in base R, such an index can be
+#' used to assign one value, which changes nothing there, but not to assign several.
 #'
-#' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the
-#' kind of the integers, `1` of the floats), a known dtype that promotes to it is converted, any
-#' other is an error. No other variable changes; when
-#' nothing else holds the tensor, nothing is copied.
+#' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the kind
+#' of the integers, `1` of the floats), a known dtype that promotes to it is converted, any other is
+#' an error. No other variable changes; if no other variable holds the tensor, nothing is copied.
 #'
 #' Values for the positions right behind the last element of a tensor of rank 1 are appended, as by
 #' [c()]: the result has the common dtype, as in base R. [rbind()] of data frames does this.
 #'
 #' @param x A tensor.
 #' @param ... Indices: one for each dimension, or a single one.
-#' @param drop `FALSE` keeps dimensions of extent 1; when all are dropped the rank is 0.
+#' @param drop `FALSE` keeps dimensions of extent 1; if all dimensions are dropped, the rank is 0.
 #' @param exact Ignored.
 #' @param value A tensor or an R vector with one element, or as many as are replaced.
 #' @return `[` and `[[`: a tensor of the dtype of `x`; `[<-` and `[[<-`: the changed tensor.
-#' @section Errors: `joist_shape_error` for an index out of range (its position is named) or
-#'   a wrong number of indices or values; `joist_promotion_error` for a value whose dtype does
-#'   not promote to that of `x`; `joist_value_error` for names that are not there, for `NA` as an
-#'   index in `[[` and in assignments of several values, and for values out of range.
+#' @section Errors: `joist_shape_error` for an index out of range (its position is named) or a wrong
+#'   number of indices or values; `joist_promotion_error` for a value whose dtype does not promote
+#'   to that of `x`; `joist_value_error` for names that do not exist, for `NA` as an index in `[[`
+#'   and in assignments of several values, and for values out of range.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' x[1, ]

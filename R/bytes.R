@@ -2,10 +2,11 @@
 #'
 #' `nv_read_bin()` reads elements of any dtype from a raw vector, a file or a connection, as
 #' [readBin()] does for R's own types, and NumPy's `frombuffer()`; `nv_write_bin()` writes them, as
-#' [writeBin()] and NumPy's `tobytes()`. No bit of an element is changed on the way, be it of NaN.
+#' [writeBin()] and NumPy's `tobytes()`. No bit of an element is changed on the way, not even of
+#' NaN.
 #'
-#' Elements follow each other in R's order, that of the first dimension first. What a program wrote
-#' in rows, as NumPy and C do, is read with the extents in reverse order and transposed:
+#' Elements follow each other in R's order, that of the first dimension first. To read data that a
+#' program wrote in rows, as NumPy and C do, give the extents in reverse order and transpose:
 #' `nv_transpose(nv_read_bin(con, dtype, rev(shape)))`. A bool is a byte 00 or 01, a complex number
 #' its real part and then its imaginary part. An integer or float of fewer than 8 bits has the
 #' lowest bits of a byte, as in NumPy with the package ml_dtypes; the other bits are written as 0

@@ -1,14 +1,15 @@
-#' Recomputing instead of keeping
+#' Recompute results instead of keeping them
 #'
-#' `nv_checkpoint(f)` gives the values of `f`. A gradient through it does not keep what `f` computes
-#' on the way: it runs `f` once more, when it comes to its derivative. That takes less memory, and
-#' the time of `f` again; bits are the same. `summary()` of a [program()] says what it saves. In the
-#' body of a loop, nothing of `f` is kept for each iteration. In a branch of [nv_if()] it has no
-#' effect: a gradient computes branches again anyway.
+#' `nv_checkpoint(f)` is a function with the values of `f` whose gradient needs less memory: it does
+#' not keep what `f` computes on the way, but runs `f` once more when it comes to its derivative.
+#' The bits are the same. `summary()` of a [program()] says what it saves. In the body of a loop,
+#' nothing of `f` is kept for each iteration. In a branch of [nv_if()] it has no effect: a gradient
+#' computes branches again anyway.
 #'
 #' @param f A function that returns one float tensor. It may use traced tensors from outside.
-#' @return A function of the arguments of `f`, tensors, nested lists of them, and anything else,
-#'   which is passed on. Its value has the dtype, ambiguity and shape of that of `f`.
+#' @return A function of the arguments of `f`, which may be tensors, nested lists of tensors, and
+#'   anything else, which is passed on. It returns what `f` returns, of the same dtype, ambiguity
+#'   and shape.
 #' @section Errors: `joist_value_error` for an `f` that is not a function, and for a value of `f`
 #'   that is not a tensor.
 #' @examples

@@ -1,45 +1,45 @@
 #' Chunked tensors
 #'
-#' A chunked tensor has its elements in a store: [nv_zarr()] opens one. Dtype, shape and everything
-#' that functions say about them is that of a tensor. Operations on it are delayed: they give
-#' another chunked tensor, of the dtype and shape that the result will have, or an error if it has
-#' none. No element is read before `nv_compute()` makes a tensor of it, `nv_store()` writes it to a
-#' new Zarr array, or it is subset or printed.
+#' A chunked tensor keeps its elements in a store: [nv_zarr()] opens one. It has a dtype and a
+#' shape, which follow the same rules as those of a tensor. Operations on it are delayed: they
+#' return another chunked tensor, of the dtype and shape that the result will have, or raise an
+#' error if the operation is not defined. Elements are read only when `nv_compute()` makes a tensor
+#' of it, `nv_store()` writes it to a new Zarr array, or it is subset or printed.
 #'
-#' `nv_chunked()` makes one of a tensor, for example of a file that [nv_read_npy()] has mapped and
-#' that is larger than memory; [nv_share()] lets workers read the file. It also makes one of an
-#' array of the package \pkg{DelayedArray}, such as one of \pkg{HDF5Array}. The other way round,
+#' `nv_chunked()` makes a chunked tensor of a tensor, for example of a file larger than memory that
+#' [nv_read_npy()] has mapped; [nv_share()] lets workers read the file. It also takes an array of
+#' the package \pkg{DelayedArray}, such as one of \pkg{HDF5Array}. The other way round,
 #' `DelayedArray()` of that package takes a chunked tensor; there, a value that R's type cannot hold
 #' is an error.
 #'
-#' Delayed are elementwise operations and functions, with tensors and R values, too; casts;
-#' transposing; reshaping that adds or drops extents of 1; reductions over any dimensions; `%*%` and
-#' its like for matrices; [nv_tabulate()]; and what goes along one dimension, such as [nv_cumsum()]
-#' and [nv_sort()]. [nv_quantile()] of all elements is exact, and computes at once.
+#' These operations are delayed: elementwise operations and functions, with tensors and R values,
+#' too; casts; transposing; reshaping that adds or drops extents of 1; reductions over any
+#' dimensions; matrix products; [nv_tabulate()]; and operations along one dimension, such as
+#' [nv_cumsum()] and [nv_sort()]. [nv_quantile()] of all elements is exact, and computes at once.
 #' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
 #' the largest chunk among the operands, and spans the dimension that an operation goes along. For
-#' `nv_store()` it is made larger until it is of whole chunks of the result.
-#' Reductions and matrix products within a program, such as the means in `x - nv_mean(x, 1, FALSE)`,
-#' are computed before it and kept in memory; reductions of the same blocks, such as those means and
-#' standard deviations, in one pass. Arrays whose elements lie in the order of C are computed with
-#' in that order; nothing is transposed but what goes into the memory of a tensor.
+#' `nv_store()` it is enlarged to whole chunks of the result. Reductions and matrix products within
+#' a program, such as the means in `x - nv_mean(x, 1, FALSE)`, are computed before it and kept in
+#' memory; reductions of the same blocks, such as those means and standard deviations, in one pass.
+#' Arrays whose elements are in the order of C are processed in that order; elements are transposed
+#' only when they go into the memory of a tensor.
 #'
-#' Sums are put together from those of blocks, in an order that depends on the shapes, the chunks
-#' and the order of the elements in them. So the bits of a result do not depend on how many workers
-#' there are, nor on their order; they may differ from those of the same sum in memory.
+#' Sums are combined from the sums of blocks, in an order that depends on the shapes, the chunks and
+#' the order of the elements in them. So the bits of a result do not depend on the number of workers
+#' or their order, but may differ from those of the same sum in memory.
 #'
-#' Memory that is needed at a time: for each worker, as many blocks as it has threads (at most 64 MB
-#' of them, but at least one) of every array of the program and of its result, as much again for
+#' Memory that is needed at any time: for each worker, as many blocks as it has threads (at most 64
+#' MB of them, but at least one) of every array of the program and of its result, as much again for
 #' encoding and decoding, and what R has not collected yet; and the results of reductions. For
 #' `nv_compute()`, the tensor, and up to 64 blocks of it in each worker. Blocks of a matrix product
 #' that read the same chunks are computed together, up to 64 of them, as far as their parts and
-#' chunks have room in 256 MB, divided by the number of workers. If this session computes reductions
+#' chunks fit into 256 MB, divided by the number of workers. If this session computes reductions
 #' first, it keeps up to 256 MB of the data read for them, so that the rest of the program does not
 #' read these again.
 #'
-#' `x[...]` reads the blocks that have elements of it and gives a tensor; it takes an index for each
-#' dimension. `x[...] <- value` writes to the store, which all handles of the array see, and
-#' converts the value as the assignment to a tensor does.
+#' `x[...]` takes an index for each dimension, reads the blocks that hold the selected elements, and
+#' returns a tensor. `x[...] <- value` converts the value as assignment to a tensor does and writes
+#' it to the store, so that every other chunked tensor of the same array sees it.
 #'
 #' @section Workers: Blocks are computed by the workers of [future::plan()], with any backend, or
 #'   one after another in this session if there is no plan. Workers get the program and read and
@@ -53,25 +53,25 @@
 #'   name ends in `.tmp`: it is never read and can be deleted. If this session dies, `nv_store()`
 #'   with `resume = TRUE` goes on.
 #'
-#'   Where the package \pkg{progressr} is loaded, progress is signalled.
-#' @param x A chunked tensor; for `nv_compute()` and `nv_store()` also a tensor, for `nv_chunked()`
-#'   a tensor, an R array or an array of \pkg{DelayedArray}: of type `logical` that is `bool`, of
-#'   `integer` `i32`, of `double` `f64`, of `complex` `c128`, of `raw` `ui8`.
+#'   If the package \pkg{progressr} is loaded, progress is signalled.
+#' @param x For `nv_compute()` and `nv_store()`, a chunked tensor or a tensor. For `nv_chunked()`, a
+#'   tensor, an R array, or an array of \pkg{DelayedArray}, whose type gives the dtype: `bool` for
+#'   `logical`, `i32` for `integer`, `f64` for `double`, `c128` for `complex`, `ui8` for `raw`.
 #' @param path,node,codecs,order,attributes,overwrite,na See [nv_zarr_create()].
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
-#'   those of the blocks of `x`, and otherwise for chunks of about a million elements.
-#' @param resume Whether to go on with an array that `nv_store()` of the same program began: chunks
-#'   that are there are kept. The array has the program in its attributes, as `joist_program`. Two
-#'   programs are the same if they read the same arrays of stores, by name, the same mapped files,
-#'   which must not have changed, and equal tensors.
-#' @param retries How often a block is tried again.
-#' @return `nv_chunked()`: a chunked tensor, as ambiguous as `x` is. `nv_compute()`: a tensor of the
+#'   the extents of the blocks of `x`, or, if it has none, for chunks of about a million elements.
+#' @param resume `TRUE` continues an array that an earlier `nv_store()` of the same program began,
+#'   and keeps the chunks that are written already. The array records the program in its attribute
+#'   `joist_program`. Two programs are the same if they read the same arrays of stores, by name, the
+#'   same mapped files, which must not have changed, and equal tensors.
+#' @param retries How often a failed block is tried again.
+#' @return `nv_chunked()`: a chunked tensor, ambiguous if `x` is. `nv_compute()`: a tensor of the
 #'   dtype and ambiguity of `x`. `nv_store()`: the chunked tensor that it wrote, of a known dtype.
-#' @section Errors: those of the operations, when they are called; `joist_value_error` for a chunk
-#'   that cannot be read, which is named, for a block that failed too often, for what needs all
-#'   elements in memory, and where `resume` finds another program; `joist_shape_error` for indices
-#'   and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray} whose type
-#'   has no dtype.
+#' @section Errors: Those of the operations, when they are called; `joist_value_error` for a chunk
+#'   that cannot be read, which is named, for a block that failed too often, for an operation that
+#'   needs all elements in memory, and if `resume` finds another program; `joist_shape_error` for
+#'   indices and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray}
+#'   whose type has no dtype.
 #' @examples
 #' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
 #' x[] <- matrix(1:24, 6)

@@ -1,7 +1,8 @@
 #' Compare rule sets
 #'
-#' What changes when code moves from one set of promotion rules to another: which lines give other
-#' dtypes, what that does to the results, and which casts keep the dtypes as they were.
+#' `compare_rules()` shows what changes when code moves from one set of promotion rules to another:
+#' which lines give other dtypes, what that does to the results, and which casts keep the dtypes as
+#' they were.
 #'
 #' `compare_rules()` judges R functions that are written with joist. It does not read Python: to see
 #' what a change of NumPy does to a program, write it with joist's operations, which promote as
@@ -12,11 +13,11 @@
 #' reported as the result of its line.
 #'
 #' @section Casts:
-#' For each rule set in `to` the smallest set of casts is looked for with which every call in the
-#' code gives the dtype that it gives under `from` (whether the dtype is ambiguous is left out of
-#' account). A cast may be put on an argument of `f`, before its first line, on an operand of a call
-#' or on its result, in `f` and in the functions that it calls by name. Then the functions are
-#' edited and run under `to`: `checked` is `TRUE` when that gave the dtypes.
+#' For each rule set in `to`, `compare_rules()` looks for the smallest set of casts with which every
+#' call in the code gives the dtype that it gives under `from`, ambiguous or not. A cast may be put
+#' on an argument of `f`, before its first line, on an operand of a call or on its result, in `f`
+#' and in the functions that it calls by name. Then the functions are edited and run under `to`:
+#' `checked` is `TRUE` when that gave the dtypes.
 #'
 #' The first set is built one cast at a time; then smaller ones are searched for, within a limit.
 #' `fewest` is `TRUE` when that search was completed: then no smaller set of such casts exists,
@@ -28,21 +29,22 @@
 #'   dtypes, whose pairs are all compared.
 #' @param from,to Promotion rules as in [common_dtype()]; `to` may be several ids, or a list of
 #'   rules.
-#' @param ... Arguments of `f`, as in [trace_dtypes()]: by name where it has arguments that are
-#'   called as those of `compare_rules()` are.
-#' @param x What `compare_rules()` gave.
+#' @param ... Arguments of `f`, as in [trace_dtypes()]: by name if they have the name of an argument
+#'   of `compare_rules()`.
+#' @param x A result of `compare_rules()`.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_rules_comparison`, a list of
 #'   * `rules`: the ids of `from` and `to`;
 #'   * `lines`: a data frame with a row for each place whose dtype differs, with `line`, `file`,
-#'     `call`, `starts` (whether it differs by itself, under some of `to`, and not only because of
-#'     what it is given), `count` and a column for each rule set with the dtype of the result (`NA`
-#'     where it is undefined, or was not reached);
+#'     `call`, `starts` (whether it differs by itself under one of `to`, and not only because its
+#'     operands do), `count` and a column for each rule set with the dtype of the result (`NA` where
+#'     it is undefined, or was not reached);
 #'   * `outputs`: the same for the tensors that `f` returns, by the code that selects them;
 #'   * `errors`: a data frame of `rules`, `line`, `call` and `message`;
 #'   * `casts`: a data frame of `rules`, `line`, `file`, `call`, `kind` (`"argument"`, `"operand"`
 #'     or `"result"`), `dtype` and `code`, what to write instead of the call, with all of its casts;
-#'   * `found`, `fewest`, `checked`: for each of `to`, see above; `NA` where `from` has an error.
+#'   * `found`, `fewest`, `checked`: for each of `to`, see the section Casts; `NA` if the code fails
+#'     under `from`.
 #'
 #'   `as.data.frame()` gives `lines`. For a pair of dtypes: a data frame of `rules` and `dtype`.
 #'   For more of them: a data frame of the pairs that differ, with `lhs`, `rhs` and a column for

@@ -1,6 +1,6 @@
 #' Comparison
 #'
-#' Elementwise, also by `== != < <= > >=`.
+#' Compare tensors element by element, also by `== != < <= > >=`.
 #'
 #' What is compared, under every rule set that knows a common dtype:
 #' * Integers, `bool` among them, with integers: exactly, whatever their dtypes are. No `ui64`
@@ -18,9 +18,9 @@
 #' @param lhs,rhs A tensor or an R number.
 #' @return A known `bool` tensor, missing where an operand is, also in `x == NA`: use [nv_is_na()].
 #'   NaN is equal to nothing, and neither less nor greater than anything.
-#' @section Errors: `joist_promotion_error` when the rules know no common dtype,
-#'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` for the order of complex
-#'   numbers.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error`
+#'   when shapes do not fit, `joist_dtype_error` for comparisons other than `==` and `!=` of complex
+#'   numbers, which have no order.
 #' @examples
 #' nv_lt(nv_tensor(1:3, "i8"), 2L)
 #' nv_tensor(1:3, "ui8") < 300L
@@ -36,9 +36,9 @@ nv_ge <- function(lhs, rhs) .Call(joist_r_op2, "ge", lhs, rhs)
 
 #' Logical operations
 #'
-#' Elementwise, also by `&`, `|`, `!` and `xor()`. Tensors of other dtypes and R numbers are read as
-#' `!= 0`. The logic is three-valued, as R's: `NA & FALSE` is `FALSE` and `NA | TRUE` is `TRUE`;
-#' other results are missing where an operand is.
+#' Elementwise logical and, or, exclusive or and not, also by `&`, `|`, `!` and `xor()`. Tensors of
+#' other dtypes and R numbers are read as `!= 0`. The logic is three-valued, as R's: `NA & FALSE` is
+#' `FALSE` and `NA | TRUE` is `TRUE`; other results are missing where an operand is.
 #'
 #' @param lhs,rhs,x A tensor or an R vector.
 #' @return A known `bool` tensor.
@@ -58,10 +58,10 @@ nv_not <- function(x) .Call(joist_r_op1, "not", x)
 
 #' Operations on bits
 #'
-#' Elementwise on bool and integers. A shift by a negative amount, or by at least the
-#' width of the dtype, moves every bit out. `nv_shift_right_arithmetic()` fills with the
+#' Elementwise operations on the bits of bool and integers. A shift by a negative amount, or by at
+#' least the width of the dtype, moves every bit out. `nv_shift_right_arithmetic()` fills with the
 #' sign, `nv_shift_right_logical()` with zeros. `nv_popcnt()` counts the bits that are set.
-#' [bitwAnd()] and relatives call these for tensors.
+#' [bitwAnd()] and its relatives call these functions for tensors.
 #'
 #' @param lhs,rhs,x A tensor or an R vector.
 #' @return A tensor of the common dtype, missing where an operand is.

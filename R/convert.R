@@ -1,19 +1,20 @@
 #' Convert dtypes
 #'
-#' `nv_convert()` is the explicit cast, which may lose: floats to integers truncate toward zero and
-#' saturate, NaN becomes 0; integers to integers wrap; anything to bool is `!= 0`; complex to real
-#' keeps the real part. Missing values stay missing. `nv_bitcast_convert()` reads the same bits as
-#' another dtype of as many bits. A dtype of fewer than 8 bits can be read as `ui8` and made of one:
-#' its bits are the lowest of the byte, and the others are zero, or ignored. Bytes in memory and in
-#' files are for [nv_read_bin()].
+#' `nv_convert()` converts a tensor to another dtype. As an explicit cast it may lose information:
+#' floats become integers by truncating toward zero and saturating, and NaN becomes 0; integers wrap
+#' to smaller integers; anything becomes bool as `!= 0`; complex numbers become real by keeping the
+#' real part. Missing values stay missing. `nv_bitcast_convert()` reads the same bits as another
+#' dtype of as many bits. A dtype of fewer than 8 bits can be read as `ui8`, and `ui8` as it: its
+#' bits are the lowest of the byte, and the others are zero, or ignored. For bytes in memory and in
+#' files, see [nv_read_bin()].
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @param dtype A dtype or its name.
 #' @param ambiguous Whether the new dtype is only a guess.
 #' @return A tensor of dtype `dtype`.
-#' @section Errors: `joist_dtype_error` for an unknown dtype, or a bitcast between sizes or
-#'   to and from bool.
+#' @section Errors: `joist_dtype_error` for an unknown dtype, and for a bitcast between dtypes of
+#'   different sizes or to or from bool.
 #' @examples
 #' nv_convert(nv_tensor(c(1.7, -1.7, 300)), "i8")
 #' nv_convert(nv_tensor(300L), "ui8")

@@ -1,15 +1,15 @@
 #' Covariance and correlation
 #'
-#' Of the columns of a matrix with each other, or with those of another one; a vector is one column.
-#' Also by [cov()] and [cor()], which can leave out NaN.
+#' Covariances and correlations of the columns of a matrix with each other, or with those of another
+#' matrix; a vector is one column. Also by [cov()] and [cor()], which can leave out NaN.
 #'
 #' Sums accumulate in double, of the distances from the means. A correlation is between -1 and 1,
-#' and 1 of a column with itself; that of another one with a column that does not vary is NaN, and
-#' so is all that has too few observations.
+#' and 1 of a column with itself; a correlation with another column that does not vary is NaN, and
+#' so are results of too few observations.
 #'
-#' @param x,y Tensors or R vectors or matrices with as many rows; without `y`, `x` with itself.
-#' @param correction What is subtracted from the number of observations before it divides, as in
-#'   [nv_var()].
+#' @param x,y Tensors, or R vectors or matrices, with equal numbers of rows; `y = NULL` is `x`.
+#' @param correction The number that is subtracted from the number of observations to give the
+#'   divisor, as in [nv_var()].
 #' @return A tensor of the dtype of [nv_mean()] of both: of shape `c(ncol(x), ncol(y))`, or a scalar
 #'   where neither is a matrix.
 #' @section Errors: `joist_shape_error` when the numbers of rows differ; `joist_dtype_error` for

@@ -4,32 +4,33 @@
 #' all elements in column-major order; also by R's `cumsum()`, `cumprod()`, `cummin()` and
 #' `cummax()` (over all).
 #'
-#' Sums and products of bool and integers accumulate in 64 bits and end in the dtype that the
-#' promotion rules say ([promotion_facts()]), those of floats accumulate in double, and every
+#' Sums and products of bool and integers accumulate in 64 bits and have the dtype that the
+#' promotion rules give ([promotion_facts()]). Those of floats accumulate in double, and every
 #' element is rounded once; the order of the operations depends on the shape alone, so the bits do
 #' not depend on the number of threads. Sums of numbers that are not negative never decrease.
 #'
-#' From a missing value on all results are missing, and from a NaN on all are NaN, as in base R.
-#' With `na_rm = TRUE`, results are missing only at the positions of missing values and NaN; those
-#' behind them are the results of the other elements.
+#' From a missing value on, all results are missing, and from a NaN on, all are NaN, as in base R.
+#' With `na_rm = TRUE`, results are missing only at the positions of missing values and NaN; later
+#' results are those of the other elements.
 #'
 #' Before it is rounded, element `k` of a sum in double is off by at most `k * 2^-53` of the sum of
-#' the absolute values, that of a product by as much of itself. On a GPU the order is another one,
-#' by the shape alone as well, and the same holds. A product that has overflowed or become zero
-#' stays so; one that has gone below the normal numbers (2.2e-308) has lost digits on the CPU, but
-#' not all of them on a GPU. A complex one that has overflowed is infinite there, whatever its parts
-#' are on the CPU.
+#' the absolute values, and of a product by as much of the product. On a GPU the order is another
+#' one, which also depends on the shape alone, and the same bounds hold. A product that has
+#' overflowed or become zero stays so; one that has gone below the normal numbers (2.2e-308) has
+#' lost digits on the CPU, but not all of them on a GPU. A complex one that has overflowed is
+#' infinite there, whatever its parts are on the CPU.
 #'
 #' @param x A tensor or an R vector; a bare R vector keeps its exact values.
-#' @param dim The dimension to go along, or its name; negative ones count from the last. `NULL` for
-#'   all elements in column-major order.
+#' @param dim The dimension along which to accumulate, or its name; negative ones count from the
+#'   last. `NULL` for all elements in column-major order.
 #' @param dtype The dtype of the result instead of the usual one.
 #' @param na_rm `TRUE` leaves missing values and NaN out; the result is missing at their positions.
 #' @return A tensor of the shape of `x`, or of rank 1 if `dim` is `NULL`. Sums and
 #'   products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`, of floats
 #'   and complex numbers their own; minima and maxima keep the dtype.
-#' @section Errors: `joist_shape_error` for a dimension that is not there, and for more than
-#'   2^31 - 1 elements without `dim`; `joist_dtype_error` for the order of complex numbers.
+#' @section Errors: `joist_shape_error` for a dimension that does not exist, and for more than
+#'   2^31 - 1 elements without `dim`; `joist_dtype_error` for minima and maxima of complex numbers,
+#'   which have no order.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i8")
 #' nv_cumsum(x, dim = 2)
@@ -63,21 +64,21 @@ scan_dim <- function(name, x, dim, dtype, remove = FALSE) {
 
 #' Positions of extremes
 #'
-#' The position of the smallest and of the largest element, along a dimension or among all elements
-#' in column-major order: the first one where there are several. NaN counts as the extreme: where
-#' there is one, the position is that of the first. Missing values are left out; where all elements
-#' are missing, so is the position.
+#' The position of the smallest or the largest element, along a dimension or among all elements in
+#' column-major order: the first one if there are several. NaN counts as the extreme: if there is a
+#' NaN, the position is that of the first. Missing values are left out; if all elements are missing,
+#' so is the position.
 #'
-#' [which.min()] and [which.max()] of a tensor leave NaN out as well.
+#' [which.min()] and [which.max()] of a tensor leave NaN out, too, and return R numbers.
 #'
 #' @inheritParams nv_cumsum
-#' @param dim The dimension to go along, or its name; negative ones count from the last. `NULL` for
-#'   all elements.
-#' @param drop `FALSE` keeps the dimensions gone along with extent 1.
+#' @param dim The dimension along which to search, or its name; negative ones count from the last.
+#'   `NULL` for all elements.
+#' @param drop `FALSE` keeps the dimensions that are searched, with extent 1.
 #' @return A tensor of known dtype `i32`; positions count from 1.
 #' @section Errors: `joist_shape_error` for a dimension that does not exist, and for more than
 #'   2^31 - 1 elements without `dim`; `joist_value_error` when there are no elements;
-#'   `joist_dtype_error` for the order of complex numbers.
+#'   `joist_dtype_error` for complex numbers, which have no order.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 6), 2))
 #' nv_argmax(x)

@@ -1,16 +1,17 @@
-#' Products with derivatives
+#' Products with the matrix of derivatives
 #'
-#' `nv_vjp()` and `nv_jvp()` are for functions with results of any number and shape: the product of
-#' their matrix of derivatives with a vector, from the left as [gradient()] has it, and from the
-#' right.
+#' `nv_vjp()` and `nv_jvp()` give derivatives of functions with results of any number and shape: the
+#' product of their matrix of derivatives (the Jacobian) with a vector, from the left in `nv_vjp()`,
+#' as in [gradient()], and from the right in `nv_jvp()`.
 #'
 #' @param f A function of tensors; its value is a tensor or a nested list of them.
-#' @param arguments A list of the arguments of `f`, by name or position. All are differentiated
-#'   by: float tensors, R numbers of type double, and nested lists of these.
-#' @param cotangents A tensor, R number or nested list, for each element of the value of `f`: what
-#'   is summed is their product with the value. They become of the dtype of the value.
-#' @param tangents A list like `arguments`: the direction in which the arguments change. They become
-#'   of the dtypes of the arguments.
+#' @param arguments A list of the arguments of `f`, by name or position. Derivatives are taken with
+#'   respect to all of them: float tensors, R numbers of type double, and nested lists of these.
+#' @param cotangents A tensor, R number or nested list with the structure of the value of `f`: the
+#'   weights of its elements in the sum that is differentiated. They are converted to the dtype of
+#'   the value.
+#' @param tangents A list like `arguments`: the direction in which the arguments change. They are
+#'   converted to the dtypes of the arguments.
 #' @return `nv_vjp()`: a list of `value`, that of `f`, and `grad`, the cotangents of the arguments:
 #'   a list like `arguments`. `nv_jvp()`: a list of `value` and of `tangent`, its change, which has
 #'   the structure, dtypes and shapes of the value.
@@ -111,22 +112,22 @@ directions <- function(given, like, name) {
   })
 }
 
-#' Derivatives of your own
+#' Stop gradients, and write your own
 #'
-#' `nv_stop_gradient()` gives its operand, as a constant for derivatives. `custom_gradient()` gives
-#' a function with the values of `f` and a derivative that you write: where its own is not what is
-#' wanted, is not accurate, or is not known.
+#' `nv_stop_gradient()` returns its operand, which counts as a constant for derivatives.
+#' `custom_gradient()` returns a function with the values of `f` and a derivative that you write,
+#' for an `f` whose derivative is not the one you want, is inaccurate, or is not known to joist.
 #'
 #' @param x A tensor, or an R number or array.
 #' @param f A function that returns one float tensor.
 #' @param rule A function of the cotangent of the value, the value, and the arguments of `f` as they
-#'   were given. It returns a list with the cotangent of each argument, of its shape or one that
-#'   broadcasting made of it; `NULL` for one without. That of a nested list is such a list, too.
-#'   They are cast to the dtypes of the arguments.
+#'   were given. It returns a list with the cotangent of each argument, of its shape or a shape that
+#'   it was broadcast to; `NULL` for an argument without a derivative. The cotangent of a nested
+#'   list is such a list, too. Cotangents are converted to the dtypes of the arguments.
 #' @return `nv_stop_gradient()`: a tensor of the dtype, ambiguity, shape and values of `x`.
-#'   `custom_gradient()`: a function of the arguments of `f`, of which tensors and nested lists of
-#'   them are differentiated by and all else is passed on. Tensors from outside that `f` uses count
-#'   as constants.
+#'   `custom_gradient()`: a function of the arguments of `f`. It has derivatives with respect to
+#'   tensors and nested lists of tensors; other arguments are passed on. Tensors from outside that
+#'   `f` uses count as constants.
 #' @section Errors: `joist_value_error` for an argument that is not a tensor or not a function as
 #'   required, for a value of `f` that is not a tensor, and for a `rule` that does not return a list
 #'   with one element per argument, or that returns a list of another structure than an argument.
@@ -198,27 +199,27 @@ leaf_cotangents <- function(parts, x, at = "") {
   do.call(c, unname(Map(leaf_cotangents, parts, x, as.character(at))))
 }
 
-#' Gradients beside differences
+#' Check a gradient against differences
 #'
-#' `check_gradient()` compares [gradient()] with central differences, both in `f64`: a test of a
-#' [custom_gradient()], and of functions that may have no derivative where they are asked for it.
+#' `check_gradient()` compares [gradient()] with central differences, both in `f64`. Use it to test
+#' a [custom_gradient()], or a function that may not be differentiable at its arguments.
 #'
-#' Float tensors and R numbers of type double among the arguments in `wrt` become `f64`. The
-#' function is called twice for each of their elements.
+#' Float tensors and R numbers of type double among the arguments in `wrt` are converted to `f64`.
+#' The function is called twice for each of their elements.
 #'
 #' @inheritParams gradient
 #' @param f A function of tensors that returns one float scalar.
 #' @param ... Arguments of `f`.
-#' @param step How far the differences step to either side, times the element where it is greater
-#'   than one.
-#' @param tolerance How far gradient and difference may be apart, times the difference where it is
-#'   greater than one.
-#' @return A data frame with a row for each element of the arguments in `wrt`: `argument` (a name
-#'   or number), `position` among its elements, `gradient`, `difference`, and `error`, how far they
-#'   are apart by that measure. It is invisible.
-#' @section Errors: `joist_value_error` where the greatest error is beyond `tolerance` or not known,
-#'   and for a `step` that is not a positive number; `joist_dtype_error` and `joist_shape_error` as
-#'   of [gradient()].
+#' @param step The step of the differences to either side, multiplied by the size of the element
+#'   where that is greater than one.
+#' @param tolerance The largest error that is accepted: absolute, or relative to the difference
+#'   where that is greater than one.
+#' @return A data frame with a row for each element of the arguments in `wrt`: `argument` (a name or
+#'   number), `position` among its elements, `gradient`, `difference`, and `error`, how far they are
+#'   apart by the measure of `tolerance`. It is returned invisibly.
+#' @section Errors: `joist_value_error` if an error is greater than `tolerance` or NaN, and for a
+#'   `step` or `tolerance` that is not a positive number; `joist_dtype_error` and
+#'   `joist_shape_error` as for [gradient()].
 #' @examples
 #' print(check_gradient(function(x) sum(exp(x) / x), nv_tensor(c(1, 2))))
 #' @export

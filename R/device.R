@@ -1,40 +1,41 @@
 #' Devices
 #'
-#' Where the data of a tensor is and programs run. The `cpu` is always there; a CUDA GPU is
-#' `"cuda:0"` (or `"cuda"`), further ones `"cuda:1"` and so on. They exist where joist was
-#' built with the CUDA toolkit and the machine has a driver and a GPU: [cuda_diagnostics()]
-#' says what is missing.
+#' A device is where the data of a tensor is and where programs run. The `cpu` is always there; a
+#' CUDA GPU is `"cuda:0"` (or `"cuda"`), further ones `"cuda:1"` and so on. They exist where joist
+#' was built with the CUDA toolkit and the machine has a driver and a GPU: [cuda_diagnostics()] says
+#' what is missing.
 #'
 #' Every operation gives a result where its operands are, with the dtypes, flags and errors of the
-#' CPU. R numbers are wherever they are needed; tensors on two devices do not meet, `nv_to()` moves
+#' CPU. R numbers go wherever they are needed. Tensors must be on the same device: `nv_to()` moves
 #' one of them (an index on the CPU goes with a tensor on any device). Elementwise operations,
-#' reductions, cumulative operations, matrix products, what moves elements, random numbers and
-#' positions of extremes (`nv_argmin()`, `nv_argmax()`) run on the GPU. The rest (sorting,
+#' reductions, cumulative operations, matrix products, operations that move elements, random numbers
+#' and positions of extremes (`nv_argmin()`, `nv_argmax()`) run on the GPU. The rest (sorting,
 #' searching, `unique()`, `nv_which()`, linear algebra) runs on the CPU with copies of its operands,
 #' which takes the time of the copies.
 #'
-#' Integer and bool results have the CPU's bits, and so are random numbers and other floats meant to
-#' be but for some: sums, products, means and matrix products (cumulative ones, too: see
+#' Integer and bool results have the CPU's bits. So should random numbers and other floats, with
+#' some exceptions: sums, products, means and matrix products (cumulative ones, too: see
 #' [nv_cumsum()]), functions and quotients of complex numbers, sines, cosines and tangents of
-#' numbers beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These are right to a
-#' few units in the last place, and the same from run to run. Where a dtype has no NaN (the floats
+#' numbers beyond 1e5 (`f32`) or 8e5 (`f64`), and powers of negative numbers. These are accurate to
+#' a few units in the last place, and the same from run to run. Where a dtype has no NaN (the floats
 #' of 4 and 6 bits), the zero that stands for it may have the other sign.
 #'
 #' joist's code for GPUs is tested on the CPU with a stand-in for CUDA. It has been compared with
 #' the CPU in all dtypes on an H200 (CUDA 13.0), and in part on an H100.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. [saveRDS()] and other
-#' processes get the elements of a tensor on a GPU, and have them on the CPU. After CUDA was used,
-#' forked processes (`parallel::mclapply()`) cannot use it.
+#' processes get the elements of a tensor on a GPU, and have them on the CPU. Once CUDA has been
+#' used, forked processes (`parallel::mclapply()`) cannot use it.
 #'
 #' @param name Name of a device.
 #' @param x A tensor or an R number.
 #' @param device A device or its name.
-#' @return `nv_device()` a `joist_device`; `nv_devices()` the names of the devices that are
-#'   there; `nv_to()` a tensor with the dtype and data of `x` on `device`, `x` itself if it is there
-#'   already; `nv_synchronize()` `NULL`, invisibly.
-#' @section Errors: `joist_device_error` when there is no such device or it cannot be used,
-#'   with what is missing; when its memory is out; or when the data is gone.
+#' @return `nv_device()`: a `joist_device`. `nv_devices()`: the names of the devices of this machine
+#'   that joist can use. `nv_to()`: a tensor with the dtype and data of `x` on `device`, or `x`
+#'   itself if it is there already. `nv_synchronize()`: `NULL`, invisibly.
+#' @section Errors: `joist_device_error` for a device that does not exist or cannot be used, with
+#'   what is missing; when its memory is exhausted; and for a tensor whose data on the device was
+#'   lost.
 #' @examples
 #' nv_devices()
 #' nv_device("cpu")
@@ -74,14 +75,14 @@ print.joist_device <- function(x, ...) {
   invisible(x)
 }
 
-#' What CUDA needs
+#' Diagnose CUDA
 #'
-#' Whether each thing is there that tensors on a GPU need, and what to do if it is not: joist
-#' built with CUDA, the driver, a GPU, the run-time compiler NVRTC (programs are compiled by it
-#' once they have run often enough; without it an interpreter runs them) and cuBLAS. Where
-#' programs could not be compiled, it says how many, and why the last could not. The environment
-#' variable `JOIST_CUDA_COMPILE`, read when the first program runs, makes R compile them
-#' `"always"` or `"never"` instead.
+#' `cuda_diagnostics()` looks for everything that tensors on a GPU need, and says what to do about
+#' what is missing: joist built with CUDA, the driver, a GPU, the run-time compiler NVRTC (programs
+#' are compiled by it once they have run often enough; without it an interpreter runs them) and
+#' cuBLAS. If programs could not be compiled, it says how many, and why the last one could not. The
+#' environment variable `JOIST_CUDA_COMPILE`, which is read when the first program runs, can be set
+#' to `always` or `never` instead.
 #'
 #' @return A data frame of class `cuda_diagnostics` with columns `item`, `found` and `detail`.
 #' @examples

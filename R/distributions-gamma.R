@@ -7,19 +7,21 @@
 #' of the same names.
 #'
 #' Computed in `f64` and rounded once to the dtype of the result. In `f64` a logarithm of a
-#' distribution function is right to 64 ulp of the greater of 1 and itself, for shapes and means up
-#' to 1e5; beyond that errors grow with the square root. A probability has as relative error
-#' what its logarithm has as absolute one, and a quantile is that of such a probability. Densities
-#' next to the ends of their support are right to a relative 1e-12. Logarithms are known where the
-#' functions themselves underflow. For parameters without a distribution the result is NaN, without
-#' a warning. Numbers that are not whole have probability 0.
+#' distribution function is accurate to 64 ulp of the greater of 1 and itself, for shapes and means
+#' up to 1e5; beyond that errors grow with the square root. The relative error of a probability is
+#' the absolute error of its logarithm, and a quantile is that of a probability with such an error.
+#' Densities next to the ends of their support have a relative error of at most 1e-12. Logarithms
+#' stay accurate where the functions themselves underflow. For invalid parameters the result is NaN,
+#' without a warning. Counts that are not whole have probability 0.
 #'
 #' @inheritParams nv_dnorm
 #' @param rate,shape,lambda The parameters, which broadcast with the first argument.
-#' @return A tensor of the float that belongs to the common dtype of the tensors and numbers: floats
-#'   are kept, bool and integers become what the promotion rules say, see [promotion_facts()].
-#' @section Derivatives: By all arguments; counts and quantiles that are counts have the derivative
-#'   zero. Those of `nv_pgamma()` and `nv_qgamma()` by the `shape` have no derivatives of their own.
+#' @return A tensor of a float dtype: the common dtype of the tensors and numbers if that is a
+#'   float, otherwise the float that the promotion rules make of it, see [promotion_facts()].
+#'   Elements are missing where an argument is.
+#' @section Derivatives: With respect to all arguments; for counts and quantiles that are counts
+#'   they are zero. Those of `nv_pgamma()` and `nv_qgamma()` with respect to the `shape` cannot be
+#'   differentiated again, which is a `joist_value_error`.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
 #'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.

@@ -3,21 +3,23 @@
 
 #' The normal distribution
 #'
-#' Density, distribution function and quantiles, elementwise, as R's `dnorm()`, `pnorm()` and
-#' `qnorm()`.
+#' Density, distribution function and quantiles of the normal distribution, elementwise, as R's
+#' `dnorm()`, `pnorm()` and `qnorm()`.
 #'
 #' Computed in `f64` and rounded once to the dtype of the result. In `f64` errors are at most 16
 #' ulp; those of a logarithm of a density are in ulp of the greater of 1 and the result. Logarithms
-#' of distribution functions are known where the functions themselves underflow. Where `sd` is
+#' of distribution functions stay accurate where the functions themselves underflow. Where `sd` is
 #' negative the result is NaN, without a warning.
 #'
 #' @param x,q,p Quantiles `x` and `q`, probabilities `p`: a tensor, or an R number or array.
 #' @param mean,sd Mean and standard deviation, which broadcast with the first argument.
-#' @param log,log.p Whether probabilities are given as logarithms.
-#' @param lower.tail Whether probabilities are of values up to `q`, otherwise of those beyond.
-#' @return A tensor of the float that belongs to the common dtype of the tensors and numbers: floats
-#'   are kept, bool and integers become what the promotion rules say, see [promotion_facts()].
-#' @section Derivatives: By all arguments.
+#' @param log,log.p `TRUE` for densities and probabilities as logarithms.
+#' @param lower.tail `TRUE` for probabilities of values up to `q`, `FALSE` for those of values
+#'   beyond it.
+#' @return A tensor of a float dtype: the common dtype of the tensors and numbers if that is a
+#'   float, otherwise the float that the promotion rules make of it, see [promotion_facts()].
+#'   Elements are missing where an argument is.
+#' @section Derivatives: With respect to all arguments.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
 #'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.

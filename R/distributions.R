@@ -72,12 +72,12 @@ is_count <- function(x, count) {
 #' without the cancellation that the difference of logarithms of gamma functions has.
 #'
 #' Computed in `f64` and rounded once. In `f64` the error of `nv_lbeta()` is at most 16 ulp of the
-#' greater of 1 and the result, that of `nv_beta()` 16 ulp where a + b is up to 170, beyond that as
-#' many as the logarithm is large. For arguments of 0 the result is infinite, for negative ones NaN.
+#' greater of 1 and the result, that of `nv_beta()` is at most 16 ulp for a + b up to 170; beyond
+#' that it grows with the logarithm. Arguments of 0 give infinity, negative ones NaN.
 #'
 #' @param a,b Tensors, or R numbers or arrays, that broadcast.
-#' @return A tensor of the float that belongs to the common dtype of `a` and `b`: floats are kept,
-#'   bool and integers become what the promotion rules say, see [promotion_facts()].
+#' @return A tensor of a float dtype: the common dtype of `a` and `b` if that is a float, otherwise
+#'   the float that the promotion rules make of it, see [promotion_facts()].
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast.
 #' @references

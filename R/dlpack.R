@@ -33,8 +33,8 @@
 #' does not support a `joist_device_error`; the pointer keeps the struct.
 #'
 #' @param x A tensor or an R vector.
-#' @param versioned Whether the pointer is one of DLPack version 1, to the tensor's own memory, or
-#'   one of the time before, to a copy.
+#' @param versioned `TRUE` for a pointer of DLPack version 1, to the tensor's own memory, `FALSE`
+#'   for one of the format before version 1, to a copy.
 #' @param na The value that others see in the place of missing values; `NULL` for an error if there
 #'   are any.
 #' @param ptr An external pointer as described below.

@@ -1,40 +1,41 @@
 #' Data types
 #'
-#' The dtypes are `bool`, the signed integers `i8`, `i16`, `i32`, `i64`, the unsigned
-#' `ui8`, `ui16`, `ui32`, `ui64`, the floats `f16`, `bf16`, `f32`, `f64` and the complex
-#' `c64`, `c128`; and the narrow dtypes below. `as_dtype()` reads a name, `format()` writes one.
+#' `as_dtype()` makes a dtype from its name, `format()` writes the name, in the spelling of another
+#' library if you like, and `dtypes()` lists all names. The dtypes are `bool`, the signed integers
+#' `i8`, `i16`, `i32`, `i64`, the unsigned `ui8`, `ui16`, `ui32`, `ui64`, the floats `f16`, `bf16`,
+#' `f32`, `f64` and the complex `c64`, `c128`; and the narrow dtypes below.
 #'
-#' Names that count bits and names that count bytes clash: `i8` is a byte here and in
-#' StableHLO, but eight bytes in NumPy's codes. Byte codes are therefore only read with
-#' `style = "numpy"` or `"jep"`. Names that safetensors has, such as `F8_E4M3`, are read in every
-#' style.
+#' Names that count bits and names that count bytes clash: `i8` is a byte here and in StableHLO, but
+#' eight bytes in NumPy's codes. Byte codes are therefore only read with `style = "numpy"` or
+#' `"jep"`. The names of safetensors, such as `F8_E4M3`, are read in every style.
 #'
 #' @section Narrow dtypes:
-#' Integers of 1, 2 and 4 bits (`int1`, `i2`, `i4`, `uint1`, `ui2`, `ui4`;
-#' `int1` is -1 and 0, and not called `i1`, which is `bool`) and floats of 4, 6 and 8 bits, named as
-#' in StableHLO by their bits of exponent and fraction: `f4E2M1FN`, `f6E2M3FN`, `f6E3M2FN`,
-#' `f8E3M4`, `f8E4M3`, `f8E5M2`, `f8E4M3FN`, `f8E4M3B11FNUZ`, `f8E4M3FNUZ`, `f8E5M2FNUZ` and
-#' `f8E8M0FNU`. Names of ml_dtypes, JAX and PyTorch (`float8_e4m3fn`) are read and written, too. One
-#' element takes a byte of memory; packed formats are packed in files.
+#' Integers of 1, 2 and 4 bits (`int1`, `i2`, `i4`, `uint1`, `ui2`, `ui4`; `int1` is -1 and 0, and
+#' not called `i1`, which is `bool`) and floats of 4, 6 and 8 bits, named as in StableHLO by their
+#' bits of exponent and fraction: `f4E2M1FN`, `f6E2M3FN`, `f6E3M2FN`, `f8E3M4`, `f8E4M3`, `f8E5M2`,
+#' `f8E4M3FN`, `f8E4M3B11FNUZ`, `f8E4M3FNUZ`, `f8E5M2FNUZ` and `f8E8M0FNU`. Names of ml_dtypes, JAX
+#' and PyTorch (`float8_e4m3fn`) are read and written, too. An element takes a byte of memory; file
+#' formats that pack such elements are packed in files.
 #'
 #' Integers wrap around modulo 2^bits. Floats compute in `f32` and are rounded once, to nearest,
 #' ties to even. What overflows becomes infinity in the formats that have it (`f8E3M4`, `f8E4M3`,
 #' `f8E5M2`), NaN in the others of 8 bits, and the largest value in those of 4 and 6 bits, which
-#' have no NaN: they make zero of it. `FNUZ` formats have no -0. `f8E8M0FNU` has the powers of two
-#' from 2^-127 to 2^127 and NaN, no zero and no sign; half way between two of them goes up. All
-#' conversions from `f32` have the bits of ml_dtypes 0.6; `f64` is rounded once, too. (PyTorch 2.15
-#' differs: what overflows becomes the largest `f8E4M3FN`, and the sign is dropped for `f8E8M0FNU`.)
+#' have no NaN either: NaN becomes zero there. `FNUZ` formats have no -0. `f8E8M0FNU` has the powers
+#' of two from 2^-127 to 2^127 and NaN, no zero and no sign; a value half way between two of them is
+#' rounded up. All conversions from `f32` give the same bits as ml_dtypes 0.6; `f64` is rounded
+#' once, too. (PyTorch 2.15 differs: what overflows becomes the largest `f8E4M3FN`, and the sign is
+#' dropped for `f8E8M0FNU`.)
 #'
 #' A tensor cannot be made of a value that its dtype lacks (NaN for `f4E2M1FN`); [nv_convert()]
-#' takes what is nearest. See [nv_quantize()] for scales.
+#' takes the nearest value instead. See [nv_quantize()] for scales.
 #'
-#' @param x A dtype, its name (`"f32"`) or an alias (`"float32"`, `"u8"`, `"half"`,
-#'   `"pred"`, ...); for `dtype()` a tensor.
+#' @param x A dtype, its name (`"f32"`) or an alias (`"float32"`, `"u8"`, `"half"`, `"pred"`, ...),
+#'   or a tensor, whose dtype is returned. For `format()` and `print()`, a dtype.
 #' @param style How names are spelled: `"anvil"` (`f32`, `ui8`), `"jax"` and `"torch"`
 #'   (`float32`, `uint8`), `"jep"` and `"numpy"` (`f4`, `u1`: bytes) or `"stablehlo"`
 #'   (`f32`, `ui8`, `i1`, `complex<f32>`).
-#' @return `as_dtype()` and `dtype()` give a `joist_dtype`, which compares equal to its
-#'   name; `dtypes()` a character vector of all names in canonical order.
+#' @return `as_dtype()`: a `joist_dtype`, which compares equal to its name. `dtypes()`: a character
+#'   vector of all names in canonical order. `format()`: a string.
 #' @section Errors: `joist_dtype_error` when there is no such dtype.
 #' @examples
 #' as_dtype("float32")
@@ -74,8 +75,9 @@ Ops.joist_dtype <- function(e1, e2) {
 
 #' Facts about a dtype
 #'
-#' What `finfo()` and `iinfo()` are in NumPy and PyTorch, for every dtype: its range and precision,
-#' what it computes in, its partners, and its names elsewhere.
+#' `dtype_info()` returns the range and precision of a dtype, the dtype that it computes in, its
+#' real and complex partners, and its names elsewhere, as `finfo()` and `iinfo()` do in NumPy and
+#' PyTorch.
 #'
 #' @param dtype A dtype, its name, or a tensor.
 #' @return A list:

@@ -1,25 +1,25 @@
-#' Sums of products by their indices
+#' Sum products by index (Einstein notation)
 #'
 #' `nv_einsum()` multiplies tensors and sums over indices, as NumPy's `einsum()` does and in its
-#' notation: a letter for every dimension of each operand, after `->` those of the result. What is
-#' not among these is summed over.
+#' notation: a letter for every dimension of each operand, after `->` those of the result. Indices
+#' that are not among these are summed over.
 #'
 #' Without `->` the result has the indices that occur once, in alphabetical order. An index that an
 #' operand has twice takes its diagonal. `...` stands for dimensions without a name: the last one of
 #' an operand belongs to the last one of another, and so on. They are the first ones of a result
 #' that is not written out. An extent of 1 is repeated to that of another operand.
 #'
-#' All operands become of their common dtype. Two at a time are then multiplied by [nv_matmul()], or
-#' by [nv_mul()] where nothing is summed over, and the result of each step is rounded to that dtype;
-#' integers wrap and bool is `or` of `and`. The cheapest two of those that share an index come
-#' first, by the number of multiplications.
+#' All operands are converted to their common dtype. Two at a time are then multiplied by
+#' [nv_matmul()], or by [nv_mul()] where nothing is summed over, and the result of each step is
+#' rounded to that dtype; integers wrap and bool is `or` of `and`. The cheapest two of those that
+#' share an index come first, by the number of multiplications.
 #'
-#' @param equation The indices: letters, commas, `->` and `...`; spaces do not count.
+#' @param equation The indices: letters, commas, `->` and `...`; spaces are ignored.
 #' @param ... Tensors, or R numbers or arrays, as many as the equation has.
 #' @return A tensor of the common dtype of the operands.
-#' @section Errors: `joist_value_error` for an invalid equation, or one with another number of
-#'   operands; `joist_shape_error` when the numbers of dimensions and indices differ, and for an
-#'   index with two extents; `joist_promotion_error` when there is no common dtype.
+#' @section Errors: `joist_value_error` for an invalid equation, and for a wrong number of operands;
+#'   `joist_shape_error` when the numbers of dimensions and indices differ, and for an index with
+#'   two extents; `joist_promotion_error` when there is no common dtype.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_einsum("ij,kj->ik", x, x)

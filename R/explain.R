@@ -2,16 +2,16 @@
 
 #' Explain a promotion
 #'
-#' Explains the common dtype of operands: what each of them is, the path through the lattice or the
-#' cell of the table that decides, whether the result is known or a guess, which values may be lost,
-#' and the cast that avoids the loss.
+#' `explain_promotion()` explains the common dtype of operands: what each of them is, the path
+#' through the lattice or the cell of the table that decides, whether the result is known or a
+#' guess, which values may be lost, and the cast that avoids the loss.
 #'
 #' A call is explained by its operation, so that operations with one operand (`exp(x)` of integers)
 #' and those whose result has another dtype than the operands (`x == y`, `mean(x)`) are explained as
 #' they are computed. The operands of the call are evaluated, but not the call itself, unless it is
 #' an operand of another one: then both are explained, in the order in which they are computed.
-#' Operations that promote nothing, such as casts and those that only move elements, have nothing to
-#' explain.
+#' There is nothing to explain about operations that promote nothing, such as casts and those that
+#' only move elements.
 #'
 #' Losses are derived from the dtypes: what may happen to *some* values of an operand. An R number
 #' loses nothing, since it is read exactly or refused.
@@ -28,10 +28,10 @@
 #'   * `expression`, the call as text or `NULL`, and `operation`, its name or `NULL`;
 #'   * `rules`: a list of `id`, `kind` and `policy`, as in [promotion_rule_sets()];
 #'   * `operands`: a data frame with a row each: `label`, `is` (`"tensor"`, `"R value"`, `"dtype"`,
-#'     `"node"`), `type`, `node`, `rank` and the range of its value where known (`low`, `high`), as
-#'     what it took part (`role`, `as`, `idle`), the dtype it is computed in (`read_as`), the
-#'     message with which a number is refused (`problem`), `path`, a list of the nodes up to the
-#'     common one, and `losses`, a list of limits named by what is lost;
+#'     `"node"`), `type`, `node`, `rank` and the range of its value where known (`low`, `high`), how
+#'     it took part (`role`, `as`, `idle`), the dtype it is computed in (`read_as`), the message
+#'     with which a number is refused (`problem`), `path`, a list of the nodes up to the common one,
+#'     and `losses`, a list of limits named by what is lost;
 #'   * `steps`: a data frame of the pairs that were combined;
 #'   * `cell`: the cell of the [promotion_table()] of two operands;
 #'   * `join`, the common type, and `result`, the type of the result, `"?"` at its end marking an

@@ -5,33 +5,34 @@
 #' Both are instructions of one program, as [jit()] makes it, so the function can be jitted, its
 #' bits are the same with and without `jit()`, and gradients of gradients are second derivatives.
 #'
-#' `f` is traced as [jit()] does it, with R's own control flow; of that, `while`, `repeat` and
-#' `break` on traced conditions have no derivative. Without
-#' `jit()` it is traced in every call: write `jit(gradient(f))` where it is called often. Arguments
-#' that are neither in `wrt` nor tensors are passed to `f` unchanged. A jitted `f` keeps its static
-#' arguments; there is no derivative with respect to these.
+#' `f` is traced as by [jit()], with R's own control flow, except that `while`, `repeat` and `break`
+#' on traced conditions have no derivative. Without `jit()` it is traced in every call: write
+#' `jit(gradient(f))` for a gradient that you call often. Arguments that are neither in `wrt` nor
+#' tensors are passed to `f` unchanged. A jitted `f` keeps its static arguments; there is no
+#' derivative with respect to these.
 #'
-#' @param f A function. For `gradient()` and `value_and_gradient()` it returns one float scalar.
+#' @param f A function that returns one float scalar.
 #' @param wrt The arguments to differentiate with respect to, by name or position; `NULL` for all
-#'   that are given and are not static. They are float tensors, R numbers of type double, or nested
-#'   lists of these.
-#' @return `gradient()`: a function of the arguments of `f`, which gives a named list with an entry
-#'   for each argument in `wrt`, of the structure, dtypes and shapes of the argument.
-#'   `value_and_gradient()`: a function which gives a list of `value` and of that list, `grad`.
+#'   that are given and are not static. They must be float tensors, R numbers of type double, or
+#'   nested lists of these.
+#' @return `gradient()`: a function of the arguments of `f`, which returns a named list with an
+#'   entry for each argument in `wrt`, of the structure, dtypes and shapes of the argument.
+#'   `value_and_gradient()`: a function that returns a list of `value`, the value of `f`, and
+#'   `grad`, that named list.
 #' @section Dtypes: A gradient has the dtype, the ambiguity and the shape of the argument. R numbers
 #'   of type double keep their exact value: derivatives with respect to them are computed in the
-#'   dtype that they meet, or in `f64`, and are an ambiguous `f64`. What flows
-#'   back is never promoted by the rules in force: where `f` promotes an operand the
-#'   derivative is computed in the common dtype, summed over what was broadcast, and rounded once to
-#'   the dtype of the operand. So an `f16` weight in an `f32` loss has an `f16` gradient. The
-#'   gradients of several uses of a value are added in its dtype. Conversion to an integer or bool
-#'   has the derivative zero, and so have comparisons, rounding, positions and random integers.
+#'   dtype that they meet, or in `f64`, and are an ambiguous `f64`. Derivatives on their way back
+#'   are never promoted by the rules in force: where `f` promotes an operand the derivative is
+#'   computed in the common dtype, summed over what was broadcast, and rounded once to the dtype of
+#'   the operand. So an `f16` weight in an `f32` loss has an `f16` gradient. The gradients of
+#'   several uses of a value are added in its dtype. Conversion to an integer or bool has the
+#'   derivative zero, and so have comparisons, rounding, positions and random integers.
 #' @section Where a derivative is not defined: Equal operands of `nv_min()` and `nv_max()`, and
-#'   equal extremes of [nv_reduce_max()], share it; [nv_abs()] has 0 at 0. Both branches of
-#'   [nv_ifelse()] are computed, and zero times an infinite slope is NaN: keep the operand of the
-#'   other branch away from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`.
-#'   [nv_chol()] and [nv_eigh()] have derivatives by symmetric matrices; [nv_qr()] needs as many
-#'   rows as columns at least.
+#'   equal extremes of [nv_reduce_max()], share the derivative; [nv_abs()] has 0 at 0. Both branches
+#'   of [nv_ifelse()] are computed, and zero times an infinite slope is NaN: keep the operand of the
+#'   other branch away from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`. The
+#'   derivatives of [nv_chol()] and [nv_eigh()] are with respect to symmetric matrices; [nv_qr()]
+#'   needs at least as many rows as columns.
 #' @section Missing values: If `f` leaves missing elements out, as `sum(x, na.rm = TRUE)` does, the
 #'   derivatives with respect to them are zero. If the value of `f` is missing, so are all of its
 #'   derivatives.

@@ -1,31 +1,33 @@
 #' Compile a function
 #'
-#' `jit()` gives a function that records what `f` does with its arguments the first time it is
-#' called with their dtypes and shapes, and from then on runs that program without R: elementwise
-#' operations are fused, so that an expression moves every byte once. Results have the dtype,
-#' ambiguity and bits that `f` itself gives of tensors. Whether an argument has missing values (see
-#' [nv_mask()]) counts as well: `f` is recorded once for tensors with and once for tensors without
-#' them, and the first program has more instructions, for the masks.
+#' `jit()` compiles a function of tensors. The first time the result is called with arguments of
+#' given dtypes and shapes, it records what `f` does with them; from then on it runs that program
+#' without R. Elementwise operations are fused, so that an expression moves every byte once. Results
+#' have the dtype, ambiguity and bits that `f` itself gives for tensors. Whether an argument has
+#' missing values (see [nv_mask()]) counts as well: `f` is recorded once for tensors with and once
+#' for tensors without them, and the first program has more instructions, for the masks.
 #'
-#' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R
-#' number stays what it is in `f`: its dtype yields to known ones and its value is exact where it
-#' meets a tensor. What R numbers give among themselves, such as `h / 3` of an argument `h`, is a
-#' tensor of their default dtype, as that of `nv_div(1, 3)` is: `f32` under the rules of anvil.
-#' Where this is not exact enough, make `h` static, or pass `nv_scalar(h, "f64")`. A
-#' `static` argument may be anything; a program is recorded for each of its values. So may the
-#' default of an argument that is left out: `f` evaluates it while it is traced. Tensors
-#' and numbers from outside that `f` uses are constants of the program. Tensors have no value
-#' while `f` is traced; `if`, `while` and `for` on them become a part of the program, see the
-#' section Control flow. Functions that need a value, such as `seq_len()`, need a static argument.
+#' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R number
+#' stays an R number in `f`: its dtype gives way to known ones and its value is exact where it meets
+#' a tensor. The result of an operation on R numbers alone, such as `h / 3` of an argument `h`, is a
+#' tensor of their default dtype, as `nv_div(1, 3)` is: `f32` under the rules of anvil. Where this
+#' is not exact enough, make `h` static, or pass `nv_scalar(h, "f64")`. A `static` argument may be
+#' anything; a program is recorded for each of its values. The default of an argument that is left
+#' out may be anything, too: `f` evaluates it while it is traced. Tensors and numbers from outside
+#' that `f` uses are constants of the program. Tensors have no value while `f` is traced; `if`,
+#' `while` and `for` on them become a part of the program, see the section Control flow. Functions
+#' that need a value, such as `seq_len()`, need a static argument.
 #'
 #' @param f A function.
-#' @param static Names of the arguments that are not traced.
-#' @param cache_size How many programs are kept; the least recently used goes first.
+#' @param static Names of the arguments that are not traced, whose values `f` gets as they are
+#'   passed.
+#' @param cache_size The number of programs that are kept; the least recently used one is dropped
+#'   first.
 #' @param device The device that programs run on, see [nv_device()]: R numbers and the
 #'   constants of a program are copied there, tensors must be there. `NULL` for the device of
 #'   the tensors among the arguments.
-#' @param promotion Promotion rules for `f`, see [promotion_rules()], whatever the caller's are;
-#'   `NULL` for those in force when the compiled function is called.
+#' @param promotion Promotion rules for `f`, see [promotion_rules()], regardless of the caller's
+#'   rules; `NULL` for those in force when the compiled function is called.
 #' @param on What to do about implicit promotion in `f`, see [with_promotion()], regardless of the
 #'   caller's policy: `character()` for nothing. `NULL` for the policy in force when the compiled
 #'   function is called; `f` is traced once for each such policy. Warnings are given while it is
@@ -33,7 +35,8 @@
 #' @param native Whether loops are compiled to machine code, by the compiler that R was configured
 #'   with: `"auto"`, in the background, when they have run for some milliseconds, while the
 #'   interpreter goes on until the code is there; `"never"`; or `"wait"`, before they run. Results
-#'   have the same bits. `NULL` for the environment variable `JOIST_NATIVE`, `"auto"` without one.
+#'   have the same bits. `NULL` for the value of the environment variable `JOIST_NATIVE`, or
+#'   `"auto"` if that is unset.
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.
@@ -41,7 +44,7 @@
 #'   `break`, `next`, `&&`, `||` and `return()` on a traced condition, and `for` over a tensor, such
 #'   as [nv_seq_len()] or an argument, become branches and loops of the program, as [nv_if()],
 #'   [nv_while()] and [nv_scan()] make them. `for` also goes over `seq_len(n)`, `nv_seq_len(n)` and
-#'   `1:n` of a traced `n`, as a `while` that counts. What a branch or body assigns is handed on:
+#'   `1:n` of a traced `n`, as a `while` that counts. The assignments of a branch or body are kept:
 #'   variables, elements (`x[i] <- v`, also for a traced `i`) and nested lists. The same holds for
 #'   the user's functions that `f` calls, and for functions given to [gradient()] or to joist's
 #'   loops, but not for functions of base R and its recommended packages.
@@ -57,8 +60,9 @@
 #'   `on.exit()` cannot depend on a traced condition. `<<-` can, for variables of traced functions.
 #'   Other effects on R's state, such as `print()` and assignments into environments, happen once,
 #'   while a branch or body is traced, or more often, until the types of a loop are known. After a
-#'   loop without iterations all variables are as before, that of `for` as well; where one that has
-#'   its first value in the loop is used afterwards, the program stops with an error that names it.
+#'   loop without iterations all variables are as before, that of `for` as well; if a variable that
+#'   gets its first value in the loop is used afterwards, the program stops with an error that names
+#'   it.
 #' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled
 #'   when they have run for some milliseconds: as C, which `program(f, what = "c")` shows, by a
 #'   compiler that runs beside R. Files are in `tempdir()`, or in the folder that the environment
@@ -66,12 +70,12 @@
 #'   that folder can have your session run their code. Without a compiler, where compiling fails,
 #'   and where the folder may not hold programs (`noexec`), the interpreter runs the program;
 #'   [joist_info()] says why.
-#' @section Errors: those of `f`. `joist_trace_error` (also of class `joist_value_error`) for
+#' @section Errors: Those of `f`. `joist_trace_error` (also of class `joist_value_error`) for
 #'   control flow that cannot be traced: a condition of several elements, a variable whose shape or
-#'   dtype changes in a loop (also `joist_shape_error` or `joist_promotion_error`), one that is used
-#'   but has a value in one branch only. The message names the variable, the code and, if `f` has
-#'   kept its source, the line. An operation whose result is not used is not run, so it reports no
-#'   error about its elements, such as integer division by zero.
+#'   dtype changes in a loop (also `joist_shape_error` or `joist_promotion_error`), a variable that
+#'   is used but has a value in one branch only. The message names the variable, the code and, if
+#'   `f` has kept its source, the line. An operation whose result is not used is not run, so it
+#'   reports no error about its elements, such as integer division by zero.
 #' @examples
 #' f <- jit(function(x, y) {
 #'   z <- x + 1L

@@ -6,20 +6,21 @@
 #'
 #' @section Pages of this manual:
 #' \itemize{
-#' \item Tensors: make them [nv_tensor()], [nv_fill_like()] and [nv_linspace()], without data
-#'   [nv_aval()], ask [shape()], the dtypes
-#'   [as_dtype()] and facts about one [dtype_info()],
-#'   to R [as_array()], files [nv_read_npy()], [nv_write_safetensors()], [nv_read_bin()] and
-#'   [mapped_files], Zarr arrays [nv_zarr()] in stores [nv_zarr_store()] and what can be done with
-#'   them, [chunked]; casts [nv_convert()] and
-#'   [nv_quantize()], printing [print.nv_tensor()], comparing [all.equal.nv_tensor()],
-#'   tests [expect_equal_tensor()].
-#' \item Promotion: [common_dtype()], [result_dtype()], [promotion_table()],
-#'   [promotion_rules()], [promotion_facts()], [with_promotion()], [with_default_dtypes()],
-#'   rules of your own [promotion_rules_new()], [promotion_lattice()], their laws
-#'   [check_lattice()]; why [explain_promotion()], in functions
-#'   [trace_dtypes()] and [compare_rules()], in scripts and packages [lint_promotion()], all
-#'   systems [promotion_atlas()], pictures [plot_promotion], a page [promotion_explorer()].
+#' \item Tensors: [nv_tensor()], [nv_fill_like()] and [nv_linspace()] make them, [nv_aval()] makes
+#'   them without data; [shape()] and the like return their properties; [as_dtype()] makes dtypes
+#'   and [dtype_info()] describes them; [nv_convert()] and [nv_quantize()] cast;
+#'   [print.nv_tensor()] prints, [all.equal.nv_tensor()] compares, and [expect_equal_tensor()]
+#'   compares in tests; [as_array()] converts to R.
+#' \item Files: [nv_read_npy()], [nv_write_safetensors()], [nv_read_bin()] and [mapped_files];
+#'   [nv_zarr()] for Zarr arrays, [nv_zarr_store()] for the stores that keep them, and [chunked] for
+#'   operations on them.
+#' \item Promotion: [common_dtype()] and [result_dtype()] for single promotions,
+#'   [promotion_table()] and [promotion_facts()] for all of a rule set; [promotion_rules()],
+#'   [with_promotion()] and [with_default_dtypes()] choose rules, [promotion_rules_new()] and
+#'   [promotion_lattice()] make your own, [check_lattice()] checks their laws;
+#'   [explain_promotion()] explains a promotion, [trace_dtypes()] and [compare_rules()] follow it
+#'   through a function, [lint_promotion()] through scripts and packages; [promotion_atlas()],
+#'   [plot_promotion] and [promotion_explorer()] show all systems in a table, pictures and a page.
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
 #'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_erf()], [nv_erf_inv()],
 #'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()]
@@ -34,13 +35,13 @@
 #'   [unique][unique.nv_tensor].
 #' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
-#' \item Other libraries: Python's arrays [python], any by DLPack [nv_to_dlpack()].
+#' \item Other libraries: [as_tensor()] for the data of other packages, [nv_to_arrow()] for Arrow,
+#'   [python] for Python's arrays, and [nv_to_dlpack()] for any library that reads DLPack.
 #' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()]; [nv_print()] in them.
 #' \item Derivatives: [gradient()], [nv_vjp()], [nv_stop_gradient()], [nv_checkpoint()],
 #'   [check_gradient()].
-#' \item Base R: [base_functions], data frames [as.data.frame.nv_tensor()]
-#'   [nv_merge()] and [nv_na_omit()], and R's own numbers for all of it, [to_r()];
-#'   data of other packages, [as_tensor()], and Arrow arrays, [nv_to_arrow()].
+#' \item Base R: [base_functions]; data frames with [as.data.frame.nv_tensor()], [nv_merge()] and
+#'   [nv_na_omit()], and [to_r()], which makes R vectors of all tensors in them.
 #' \item Programs and machines: [jit()], [program()], [nv_device()], [cuda_diagnostics()],
 #'   [nv_set_threads()], [nv_memory()], [joist_info()].
 #' }

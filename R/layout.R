@@ -1,8 +1,8 @@
-#' Arrange dimensions
+#' Rearrange dimensions
 #'
-#' `nv_transpose()` permutes the dimensions, also by `t()` and `aperm()`; `nv_squeeze()`
-#' removes dimensions of extent 1, `nv_unsqueeze()` adds one, `nv_flatten()` makes rank 1
-#' and `nv_reverse()` turns the order around along dimensions (`rev()` along all).
+#' `nv_transpose()` permutes the dimensions, also by `t()` and `aperm()`; `nv_squeeze()` removes
+#' dimensions of extent 1, `nv_unsqueeze()` adds one, `nv_flatten()` makes a tensor of rank 1, and
+#' `nv_reverse()` reverses the order of elements along dimensions (`rev()` along all).
 #'
 #' @param x,a A tensor.
 #' @param permutation,perm The dimensions, or their names, in their new order; `NULL` reverses them.
@@ -118,15 +118,15 @@ as_operand <- function(x) {
   )
 }
 
-#' Put tensors together
+#' Combine tensors
 #'
-#' `nv_concatenate()` lays tensors side by side along a dimension, also by `c()` (flattened),
-#' `rbind()` and `cbind()`; `nv_stack()` along a new dimension.
+#' `nv_concatenate()` joins tensors along a dimension, also by `c()` (flattened), `rbind()` and
+#' `cbind()`; `nv_stack()` joins them along a new dimension.
 #'
 #' @param ... Tensors and R vectors. Vectors are rows for `rbind()` and columns for
 #'   `cbind()`; scalars are repeated. `nv_concatenate()` and `nv_stack()` take one list of them,
 #'   too.
-#' @param dim The dimension along which the parts lie.
+#' @param dim The dimension along which to join the parts.
 #' @param use.names `FALSE` leaves the names out.
 #' @param deparse.level How `rbind()` and `cbind()` label vectors, as in [base::cbind()].
 #' @param recursive Ignored.

@@ -1,7 +1,7 @@
-#' Tensors like another
+#' Make tensors like another
 #'
-#' Tensors of one value, of the dtype, ambiguity, shape and device of another, but for what is
-#' given.
+#' Make a tensor filled with one value. It has the dtype, ambiguity, shape and device of another
+#' tensor, except those that you give.
 #'
 #' `nv_empty()` and `nv_empty_like()` are for tensors without elements, or whose elements are all
 #' assigned before they are read: nothing is promised about them. (They are 0.)
@@ -10,8 +10,8 @@
 #' @param value One value, as for [nv_fill()], or a tensor with one element, which is converted.
 #' @param dtype A dtype or its name; `NULL` for that of `like`.
 #' @param shape An integer vector of extents; `NULL` for that of `like`.
-#' @param ambiguous,device As for [nv_tensor()]; `NULL` for those of `like`. A dtype that is given
-#'   is known, if nothing else is said.
+#' @param ambiguous,device As for [nv_tensor()]; `NULL` for those of `like`. A `dtype` that is given
+#'   is known unless `ambiguous` is `TRUE`.
 #' @return A tensor of dtype `dtype`, or of that of `like`.
 #' @section Errors: `joist_value_error` for a value that the dtype cannot hold; `joist_dtype_error`
 #'   for an unknown dtype; `joist_shape_error` for invalid extents, and for more than one value.

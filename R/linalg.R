@@ -1,19 +1,19 @@
 #' Linear equations and determinants
 #'
-#' `nv_solve()` solves `a %*% x == b`, and `nv_triangular_solve()` does so for a triangular
-#' matrix, of which it reads one triangle; `nv_inv()` inverts a matrix; `nv_chol()` is the
-#' triangular factor of a symmetric positive definite matrix, of which it reads the triangle
-#' that the factor has. R's generics `solve()`, `chol()` and `determinant()`, and so `det()`,
-#' call them.
+#' `nv_solve()` solves `a %*% x == b`, and `nv_triangular_solve()` does so for a triangular matrix,
+#' of which it reads one triangle; `nv_inv()` inverts a matrix; `nv_chol()` gives the triangular
+#' (Cholesky) factor of a symmetric positive definite matrix, of which it reads the same triangle;
+#' `nv_det()` and `nv_determinant()` give determinants. R's generics `solve()`, `chol()` and
+#' `determinant()`, and so `det()`, call them.
 #'
 #' Everything is computed in double by the LAPACK that R is linked with, and rounded once to
 #' the dtype of the result. A computation can only be interrupted between two matrices of a
 #' batch. Dimensions after the first two are a batch, as in [nv_matmul()].
 #'
 #' @param a,x A tensor: a matrix or a batch of matrices.
-#' @param b Right sides, as columns of a matrix; a vector is one column, and the solution a
-#'   vector. `NULL` for the inverse of `a`.
-#' @param left `FALSE` solves `x %*% a == b`, with the right sides as rows.
+#' @param b The right-hand sides, as columns of a matrix; a vector is one column, and the solution
+#'   is then a vector. `NULL` for the inverse of `a`.
+#' @param left `FALSE` solves `x %*% a == b`, with the right-hand sides as rows.
 #' @param lower `TRUE` for a lower triangular matrix.
 #' @param unit_diag `TRUE` takes the diagonal for ones without reading it.
 #' @param transpose `TRUE` solves with `t(a)` instead of `a`.
@@ -105,11 +105,11 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
   structure(nv_determinant(x, logarithm), class = "det")
 }
 
-#' Orthogonal factors
+#' QR, singular value and eigenvalue decompositions
 #'
-#' `nv_qr()` is the QR decomposition, also by `qr()`; `nv_svd()` the singular value
-#' decomposition; `nv_eigh()` the eigenvalues and eigenvectors of a symmetric matrix, of which
-#' it reads the lower triangle.
+#' `nv_qr()` gives the QR decomposition, also by `qr()`; `nv_svd()` the singular value
+#' decomposition; `nv_eigh()` the eigenvalues and eigenvectors of a symmetric matrix, of which it
+#' reads the lower triangle.
 #'
 #' With m rows, n columns and k the smaller of both, `Q` is m x k and `R` is k x n; `d` has k
 #' elements, largest first, `u` is m x k and `v` is n x k. Eigenvalues are ordered from the
@@ -118,19 +118,19 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'
 #' `qr()` gives `Q` and `R` as an object of class `nv_qr`, which [qr.Q()], [qr.R()], [qr.coef()],
 #' [qr.fitted()], [qr.resid()], [qr.solve()] and [solve()] read; all but `qr.Q()` and `qr.R()` need
-#' as many rows as columns at least, and linearly independent columns.
+#' at least as many rows as columns, and linearly independent columns.
 #'
 #' @inherit nv_solve details
 #' @param x A tensor: a matrix or a batch of matrices.
-#' @param a What `qr()` gave.
-#' @param b The right sides, as of [nv_solve()]; without them, the inverse.
+#' @param a A result of `qr()`.
+#' @param b The right-hand sides, as for [nv_solve()]; without them the result is the inverse.
 #' @param ... Ignored.
 #' @return A list of tensors of the dtype of the operand, or of the float that the promotion rules
-#'   make of it: `Q` and `R`; `d`, `u` and `v`; `values` and `vectors`. The batch dimensions
-#'   come last.
-#' @section Errors: `joist_value_error` for elements that are not finite (but `nv_qr()`), with
-#'   their position, and when LAPACK does not converge; `joist_shape_error` when `nv_eigh()`
-#'   gets no square matrix; `joist_dtype_error` for complex dtypes.
+#'   make of it: `Q` and `R` from `nv_qr()` and `qr()`; `d`, `u` and `v` from `nv_svd()`; `values`
+#'   and `vectors` from `nv_eigh()`. The batch dimensions come last. `solve()`: a tensor.
+#' @section Errors: `joist_value_error` for elements that are not finite (except in `nv_qr()`), with
+#'   their position, and when LAPACK does not converge; `joist_shape_error` if the matrix of
+#'   `nv_eigh()` is not square; `joist_dtype_error` for complex dtypes.
 #' @examples
 #' x <- nv_tensor(matrix(c(2, 1, 1, 3, 0, 1), 3), "f64")
 #' nv_qr(x)

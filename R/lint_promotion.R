@@ -1,14 +1,14 @@
 #' Lint promotion in scripts and packages
 #'
-#' Runs an R script, the scripts in a folder, or the examples of a package, and lists by file and
-#' line what promotion does there: what may be or is lost, what overflows, and which dtypes change
-#' under other promotion rules.
+#' `lint_promotion()` runs an R script, the scripts in a folder, or the examples of a package, and
+#' lists by file and line what promotion does there: what may be or is lost, what overflows, and
+#' which dtypes change under other promotion rules.
 #'
 #' The code runs in a separate R process, once under each rule set, so nothing in your session
-#' changes: neither options, packages, the working directory and random numbers nor the global
-#' environment. The code does not see your variables either: a script has to be complete, as for
-#' `Rscript`. It starts in your working directory, or in the folder of the script with
-#' `chdir = TRUE`, and it does run: files that it writes are written. What it prints is dropped.
+#' changes: not its options, packages, working directory, random numbers or global environment. The
+#' code does not see your variables either: a script has to be complete, as for `Rscript`. It starts
+#' in your working directory, or in the folder of the script with `chdir = TRUE`, and it does run:
+#' files that it writes are written. What it prints is dropped.
 #'
 #' Only operations that run are judged, with the data that they run on. An operation in a loop or in
 #' a function that is called again is one finding with a `count`. Functions made by [jit()] run as
@@ -48,9 +48,9 @@
 #' @param kinds The kinds of findings that are wanted, see below; `NULL` is all of them.
 #' @param args Command-line arguments of the code, as [commandArgs()] gives them.
 #' @param chdir Whether a script runs in its own folder.
-#' @param timeout After how many seconds a script, or the examples of a page, are stopped under each
-#'   rule set. That is an `error`.
-#' @param x,object What `lint_promotion()` gave.
+#' @param timeout The seconds after which a script, or the examples of a page, are stopped under
+#'   each rule set, which is a finding of the kind `error`.
+#' @param x,object A result of `lint_promotion()`.
 #' @param row.names,optional Ignored.
 #' @param lintr Whether the columns are those that `as.data.frame()` gives for the lints of package
 #'   lintr: `filename`, `line_number`, `column_number`, `type`, `message`, `line`, `linter`.
@@ -65,7 +65,7 @@
 #'
 #'   Where it is cheap, `instead` of a change is found as by [compare_rules()], but not checked.
 #'
-#'   It prints as the output of a linter, `file:line: kind: text`; `format()` gives the lines.
+#'   It prints like the output of a linter, `file:line: kind: text`; `format()` gives the lines.
 #'   `summary()` counts findings by file and kind.
 #' @section Errors: `joist_promotion_error` for unknown rules; `joist_value_error` for a `path` that
 #'   is neither a file nor a folder nor an installed package, for a package that cannot be installed

@@ -2,7 +2,7 @@
 #'
 #' Loops and branches as operations: in [jit()] the body is traced once and becomes a part of the
 #' program, which runs it as often as the values of tensors ask for, without R. Outside of `jit()`
-#' the result is the same, in dtype, ambiguity and bits: a program is made, run, and forgotten.
+#' the result is the same, in dtype, ambiguity and bits: a program is made, run and dropped.
 #'
 #' `nv_while()` repeats `body` while `cond` holds, `nv_for()` does it `n` times, and `nv_scan()`
 #' once for each position along the first dimension of `xs`, or `length` times. They hand a state
@@ -11,9 +11,9 @@
 #'
 #' Functions get the whole state as one argument; a function that has an argument for each name of
 #' the list `init` gets its elements one by one. `body` returns the next state, in the structure of
-#' `init`: the element that is named, or at the position. Whatever else functions use from outside
-#' is constant in the loop. They are traced, as in `jit()`: R code runs once, not in each iteration.
-#' Operations on constants are traced, too.
+#' `init`: the element that is named, or at the position. Everything else that the functions use
+#' from outside is constant in the loop. They are traced, as in `jit()`: R code runs once, not in
+#' each iteration. Operations on constants are traced, too.
 #'
 #' In functions that are traced, also in the bodies of these loops, R's own `if`, `while`, `repeat`
 #' and `for` do the same, see the section Control flow of [jit()]. Outside of `jit()`, on tensors
@@ -44,9 +44,9 @@
 #'   ambiguous before the first iteration takes the known dtype that `body` gives it, if that is the
 #'   common dtype of both and `body` then gives the same again: a state of `0` to which tensors of
 #'   dtype `f64` are added is `f64`, and exact. A known dtype is kept, and an ambiguous result of
-#'   `body` takes it. All else is an error: write the conversion. The branches of `nv_if()` have
-#'   their common dtype, as those of [nv_ifelse()]. The number of an iteration is ambiguous, as `1L`
-#'   is. R numbers in `xs` become tensors of their default dtype.
+#'   `body` takes it. Everything else is an error: write the conversion. The branches of `nv_if()`
+#'   have their common dtype, as those of [nv_ifelse()]. The number of an iteration is ambiguous, as
+#'   `1L` is. R numbers in `xs` become tensors of their default dtype.
 #' @section Missing values: A state may have missing values from the start, or gain some in the
 #'   loop. The result of `cond`, `pred` and `n` must not be missing. While a program is traced, one
 #'   that may be missing is an error, whatever its value will be: give it a value by

@@ -1,9 +1,10 @@
 #' Elementary functions
 #'
-#' Elementwise functions, also called by R's generics of the same names (`sqrt()`, `exp()`,
-#' ...). Angles are in radians; `nv_sinpi()`, `nv_cospi()` and `nv_tanpi()` are functions of pi
-#' times the operand, exact at whole numbers and halves of any size; at its poles `nv_tanpi()` is
-#' NaN, as in R. `nv_logistic()` is 1 / (1 + exp(-x)), as `plogis()`; `nv_rsqrt()` is 1 / sqrt(x).
+#' Roots, exponentials, logarithms and trigonometric functions of each element, also by R's generics
+#' of the same names (`sqrt()`, `exp()`, ...). A missing element stays missing. Angles are in
+#' radians; `nv_sinpi()`, `nv_cospi()` and `nv_tanpi()` are functions of pi times the operand, exact
+#' at whole numbers and halves of any size; at its poles `nv_tanpi()` is NaN, as in R.
+#' `nv_logistic()` is 1 / (1 + exp(-x)), as `plogis()`; `nv_rsqrt()` is 1 / sqrt(x).
 #'
 #' Computed by vector code with the same bits on every instruction set; complex dtypes by the C
 #' library's functions. Errors in units in the last place (ulp) are at most
@@ -12,8 +13,8 @@
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @return A tensor. Float and complex dtypes are kept; what integers become is for the promotion
-#'   rules to say, see [promotion_facts()] (under anvil `sqrt()` of an `i32` is `f32?`).
+#' @return A tensor. Float and complex dtypes are kept; integers and bool become what the promotion
+#'   rules say, see [promotion_facts()] (under anvil `sqrt()` of an `i32` is `f32?`).
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
 #'   `joist_dtype_error` for `cbrt`, `sinpi`, `cospi` and `tanpi` of complex tensors.
 #' @examples
@@ -91,17 +92,18 @@ nv_digamma <- function(x) .Call(joist_r_op1, "digamma", x)
 
 #' Signs and rounding
 #'
-#' Also by unary `-`, `abs()`, `sign()`, `floor()`, `ceiling()` and `trunc()`; see [nv_round()] for
-#' rounding to the nearest. Integers are already round. The negative and the
-#' absolute value of the smallest integer wrap to itself. The absolute value of a complex number
-#' is right to `r stated_error("abs")`, and infinite if one of the parts is.
+#' The negative, absolute value, sign and rounding of each element, also by unary `-`, `abs()`,
+#' `sign()`, `floor()`, `ceiling()` and `trunc()`; see [nv_round()] for rounding to the nearest.
+#' Rounding leaves integers as they are. The negative and the absolute value of the smallest integer
+#' wrap to itself, with a warning. The absolute value of a complex number is accurate to
+#' `r stated_error("abs")`, and infinite if one of the parts is.
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
 #' @return A tensor of the operand's dtype; `nv_abs()` of a complex tensor has the dtype of
 #'   its parts.
-#' @section Errors: `joist_dtype_error`: `nv_negate()` and `nv_sign()` of bool, rounding of
-#'   complex tensors.
+#' @section Errors: `joist_dtype_error` for `nv_negate()` and `nv_sign()` of bool, and for rounding
+#'   of complex tensors.
 #' @examples
 #' floor(nv_tensor(c(0.5, 1.5, -2.5)))
 #' abs(nv_tensor(c(3+4i, -1i)))
@@ -116,7 +118,9 @@ nv_trunc <- function(x) .Call(joist_r_op1, "trunc", x)
 
 #' NaN and infinity
 #'
-#' Also by R's `is.nan()`, `is.finite()` and `is.infinite()`. Integers are finite.
+#' Test each element for NaN, a finite value or an infinite value, also by R's `is.nan()`,
+#' `is.finite()` and `is.infinite()`. Integers are finite. A missing value gives `FALSE` in all
+#' three; see [nv_is_na()].
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
@@ -131,15 +135,15 @@ nv_is_infinite <- function(x) .Call(joist_r_op1, "is_infinite", x)
 
 #' Parts of complex tensors
 #'
-#' Also by `Re()`, `Im()`, `Arg()` and `Conj()`; `Mod()` is [nv_abs()]. A real number is
-#' its own real part and conjugate, and its imaginary part is 0. `nv_arg()` is right to
-#' `r stated_error("arg")`.
+#' The real part, imaginary part, angle and conjugate of each element, also by `Re()`, `Im()`,
+#' `Arg()` and `Conj()`; `Mod()` is [nv_abs()]. A real number is its own real part and conjugate,
+#' and its imaginary part is 0. `nv_arg()` is accurate to `r stated_error("arg")`.
 #'
 #' @param x A tensor or an R number; a bare R number keeps its exact value until the
 #'   common dtype is known.
-#' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the
-#'   float dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer is
-#'   the float that the rules say ([promotion_facts()]). Angles are in radians.
+#' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the float
+#'   dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer has the float dtype
+#'   that the rules give ([promotion_facts()]). Angles are in radians.
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype of
 #'   `nv_arg()`.
 #' @examples

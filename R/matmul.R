@@ -6,8 +6,8 @@
 #' dimensions of two tensors.
 #'
 #' The first two dimensions are matrices and the others are a batch, as R indexes it:
-#' `nv_matmul(x, y)[, , k]` is the product of `x[, , k]` and `y[, , k]`. Extents of a batch are
-#' equal, or 1, or missing, in which case that operand is used for all.
+#' `nv_matmul(x, y)[, , k]` is the product of `x[, , k]` and `y[, , k]`. Extents of a batch must be
+#' equal, or 1; an operand without batch dimensions is used for the whole batch.
 #'
 #' A vector (rank 1 or 0, or an R vector) is a matrix of one row or one column as in R's
 #' `%*%`: on the left a row if the other operand has as many rows, else a column if it has one
@@ -27,7 +27,7 @@
 #' which is the dtype of the result: sums of products of `i8` are exact in `i32` (of up to 131,071
 #' terms) and `i64`, sums of `f16` and `bf16` are not rounded from `f32`. It must hold every value
 #' of both operands. No operand is copied: their elements are converted as the kernels read them,
-#' which are joist's own, some hundred at a time.
+#' which are joist's own, some hundreds at a time.
 #'
 #' @param lhs,rhs,x,y Tensors or R numbers; `y = NULL` is `x`.
 #' @param accumulate A dtype or its name, for the sums and the result; `NULL` for the common dtype

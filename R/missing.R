@@ -1,24 +1,26 @@
 #' Missing values
 #'
-#' A tensor of any dtype can have missing values: R's `NA` among the values it is made of, what
-#' `x[2] <- NA` and `is.na(x) <- 2` set, nulls of Arrow, and `nv_mask()`. They are kept beside the
-#' elements, as a *mask* of one byte for each; a tensor without missing values has none, and pays
-#' nothing. NaN is a number of a float dtype, not a missing value; [is.na()] is `TRUE` for both, as
-#' in R.
+#' `nv_mask()` makes elements missing, `nv_is_na()` says which are missing, `nv_replace_na()`
+#' replaces them, and `nv_coalesce()` takes the first value that is not missing. A tensor of any
+#' dtype can have missing values. They come from `NA` among the R values it is made of, from
+#' `x[2] <- NA` and `is.na(x) <- 2`, from nulls of Arrow, and from `nv_mask()`. They are kept beside
+#' the elements, as a *mask* of one byte for each element; a tensor without missing values has no
+#' mask, and costs nothing more. NaN is a number of a float dtype, not a missing value; [is.na()] is
+#' `TRUE` for both, as in R.
 #'
 #' @section What operations give:
 #' | operations | result |
 #' |---|---|
 #' | arithmetic, mathematics, comparison | missing where an operand is; `NA^0` and `1^NA` are 1 |
-#' | `&`, `|`, `any()`, `all()` | three-valued logic: `NA & FALSE` is `FALSE` |
+#' | logical and, or, `any()`, `all()` | three-valued logic: `NA & FALSE` is `FALSE` |
 #' | `is.nan()`, `is.finite()`, `is.infinite()` | `FALSE` |
 #' | [nv_ifelse()] | missing where the condition is, or the element that it chooses |
-#' | `[`, `c()`, [nv_reshape()], [nv_gather()] | masks move, too; a missing index gives `NA` |
+#' | `[`, `c()`, [nv_reshape()], [nv_gather()] | missing elements stay so; index `NA` gives `NA` |
 #' | `sum()`, `mean()`, `max()` | missing if an element is, unless `na.rm = TRUE` leaves them out |
-#' | `cumsum()`, `cumprod()`, `cummin()`, `cummax()` | missing from the first one on |
+#' | `cumsum()`, `cumprod()`, `cummin()`, `cummax()` | missing from the first missing element on |
 #' | [nv_sort()], [nv_argsort()], [nv_top_k()] | missing elements last; `sort()` drops them |
 #' | [nv_match()], `%in%`, `unique()`, `duplicated()` | missing values equal one another |
-#' | [nv_argmin()], [nv_argmax()], [nv_tabulate()] | without them |
+#' | [nv_argmin()], [nv_argmax()], [nv_tabulate()] | missing elements are left out |
 #' | `%*%` | missing where an element of the row or the column is |
 #' | [nv_chol()], [nv_solve()], [nv_svd()], parameters of random numbers | an error |
 #'
@@ -26,14 +28,14 @@
 #' wrap on overflow, with a warning; they do not become `NA`, as R's do.
 #'
 #' In [jit()], whether an argument has missing values is part of its signature, and a program that
-#' is given some has more instructions, on the masks. [gradient()] is zero by elements that are
-#' missing.
+#' is given missing values has more instructions, for the masks. The [gradient()] with respect to
+#' missing elements is zero.
 #'
 #' @param x A tensor or an R vector.
 #' @param missing A bool tensor or a logical vector of one element or of the shape of `x`: `TRUE`
 #'   where a value is missing, and `NA` where that is not known, which makes it missing, too.
-#' @param value What takes the place of missing values: an R number, which must be exact in the
-#'   dtype of `x`, or a tensor of that dtype, of one element or of the shape of `x`.
+#' @param value The value that replaces missing values and NaN: an R number, which must be exact in
+#'   the dtype of `x`, or a tensor of that dtype, of one element or of the shape of `x`.
 #' @param ... Tensors or R vectors of one shape, or scalars.
 #' @return `nv_mask()`: `x` with more missing values. `nv_is_na()`: a known `bool` tensor, `TRUE`
 #'   where `x` is missing or NaN. `nv_replace_na()`: `x` without missing values or NaN.

@@ -1,8 +1,8 @@
 #' npy and npz files
 #'
-#' `nv_read_npy()` reads an array from a file of NumPy's, `nv_write_npy()` writes one, without
-#' changing a bit; `nv_read_npz()` and `nv_write_npz()` read and write several in one zip archive,
-#' as NumPy's `savez()` and `savez_compressed()`.
+#' `nv_read_npy()` reads an array from a NumPy file and `nv_write_npy()` writes one, without
+#' changing a bit; `nv_read_npz()` and `nv_write_npz()` read and write several arrays in one zip
+#' archive, as NumPy's `savez()` and `savez_compressed()` do.
 #'
 #' Formats 1.0, 2.0 and 3.0 are read, in either byte order and in the order of Fortran or C; format
 #' 1.0 is written. Dtypes that NumPy lacks are written as it writes arrays of the Python package
@@ -16,12 +16,12 @@
 #' set. `dtype` can also be used to read the elements of another type by their
 #' bits, such as dates (`M8[s]`) as `"i64"`: it must have as many bytes.
 #'
-#' Other types of NumPy's (text, dates, records) are refused, unless `raw = TRUE` asks for their
-#' bytes as `ui8`. Python objects are never read.
+#' Other NumPy types (text, dates, records) are refused, unless `raw = TRUE` asks for their bytes as
+#' `ui8`. Python objects are never read.
 #'
-#' Elements of a file in the order of C are moved on the way. With `reversed = TRUE` the tensor has
-#' its dimensions in reverse order instead, the same as `nv_transpose(nv_read_npy(con))`, and what
-#' is in the order of C is taken as it lies, which is faster, and can be mapped.
+#' Elements of a file in the order of C are rearranged as they are read. With `reversed = TRUE` the
+#' tensor has its dimensions in reverse order instead, the same as `nv_transpose(nv_read_npy(con))`;
+#' then a file in the order of C is read as it is, which is faster, and can be mapped.
 #'
 #' npz archives are read by base R, and written by the package \pkg{zip}.
 #'
@@ -33,12 +33,12 @@
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
-#' @param dtype The dtype that the elements are read as, of the element size in the file;
+#' @param dtype The dtype to read the elements as, which must have the element size of the file;
 #'   `NULL` for the dtype named in the file. For `nv_read_npz()` one for all arrays that are read,
 #'   or a list or character vector of dtypes with the names of arrays.
 #' @param raw `TRUE` to read elements of a type without a dtype as their bytes: a tensor of `ui8`
-#'   with one more dimension, the first, of as many extents as an element has bytes. Types that have
-#'   a dtype are read as ever.
+#'   with one more dimension, the first, whose extent is the number of bytes of an element. Types
+#'   that have a dtype are read as usual.
 #' @param order `"F"` for the order of Fortran, which is that of tensors, or `"C"`.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the
 #'   opposite of this machine's order. Dtypes that NumPy lacks are always `"little"`.
@@ -48,9 +48,9 @@
 #' @param x A tensor or an R vector; for `nv_write_npz()` a list of them with names.
 #' @param na The value to write in the place of missing values; `NULL` for an error if there are
 #'   any.
-#' @return `nv_read_npy()`: a tensor of the known dtype that the file has; `nv_read_npz()` a list of
-#'   such tensors with names. `nv_write_npy()`: a raw vector if `con` is one, otherwise `NULL`,
-#'   invisibly; `nv_write_npz()` `NULL`, invisibly.
+#' @return `nv_read_npy()`: a tensor of the known dtype that the file has. `nv_read_npz()`: a named
+#'   list of such tensors. `nv_write_npy()`: a raw vector if `con` is one, otherwise `NULL`,
+#'   invisibly. `nv_write_npz()`: `NULL`, invisibly.
 #' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid npy
 #'   or npz file (the message names the field of the header), for one with fewer or more bytes than
 #'   its shape needs, for files that cannot be read or written, and when the package zip is missing;

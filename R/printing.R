@@ -14,8 +14,8 @@
 #' @param label A string that is printed before the value, or `NULL`.
 #' @return `x`, with its dtype, invisibly.
 #' @section Derivatives: [gradient()] goes through `x` and prints it once, with its value before
-#'   differentiation: what it computes again, of a loop or for [nv_checkpoint()], is not printed
-#'   again.
+#'   differentiation: values that it computes again, in a loop or for [nv_checkpoint()], are not
+#'   printed again.
 #' @section Errors: `joist_value_error` for an `x` that is neither a tensor nor a number, and for a
 #'   `label` that is not one string.
 #' @examples

@@ -1,22 +1,21 @@
 #' Programs
 #'
-#' What [jit()] makes of a function: typed instructions, each of which computes new values of
-#' operands that are arguments, constants or results before it. `program()` gives the program of a
-#' jitted function, or of any function of tensors, for arguments of given dtypes and shapes.
+#' `program()` returns the program that [jit()] makes of a function, of a jitted one or of any
+#' function of tensors, for arguments of given dtypes and shapes. It consists of typed instructions,
+#' each of which computes new values of operands that are arguments, constants or results before it.
 #'
 #' A program prints a line per instruction: the result, its dtype (with `?` where it is ambiguous)
-#' and
-#' shape, the operation, its operands and its attributes by name. Dimensions and positions count
-#' from
-#' 1. Behind it stands the line of R code that it comes from, if the function has kept its source
-#' (`options(keep.source = TRUE)`, which is R's default in interactive sessions).
+#' and shape, the operation, its operands and its attributes by name. The first dimension and the
+#' first position are 1. The line of R code that an instruction comes from follows it, if the
+#' function has kept its source (`options(keep.source = TRUE)`, which is R's default in interactive
+#' sessions).
 #'
 #' @param f A function, jitted or not.
 #' @param ... Arguments of `f`: tensors, [nv_aval()], R numbers, and nested lists of them. Without
 #'   any, the program that a jitted function used last.
-#' @param what `"c"` for the C source of the program's loops and of its expressions on wide arrays,
-#'   which [jit()] compiles where it is worth it: a string of class `joist_source`, empty for a
-#'   program without any.
+#' @param what `"instructions"` for the program, or `"c"` for the C source of the program's loops
+#'   and of its expressions on wide arrays, which [jit()] compiles where it is worth it: a string of
+#'   class `joist_source`, empty for a program without any.
 #' @param x,object A program.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_program`. `as.data.frame()` of it has a row per instruction,
@@ -27,9 +26,8 @@
 #'   `summary()` is a vector of bytes: of the `arguments`, of the `constants`, of the `results`, of
 #'   the `temporaries` that a run allocates between them, and of all of these, the `peak`.
 #'   Operations on whole arrays may need some more while they run.
-#' @section Errors: `joist_value_error` if `f` has no program: a jitted function that was not
-#'   called,
-#'   without arguments here.
+#' @section Errors: `joist_value_error` if `f` has no program: without arguments, for a function
+#'   that is not jitted or was not called yet; and for another `what`.
 #' @examples
 #' f <- function(x, y) sum(x[2:3, ] * y)
 #' p <- program(f, nv_aval("i32", c(3, 2)), nv_aval("f16", integer()))

@@ -3,26 +3,26 @@
 
 #' Common dtype of two dtypes
 #'
-#' Which dtype two operands are converted to before an operation, and whether that
-#' dtype is only a guess.
+#' `common_dtype()` returns the dtype that two operands are converted to before an operation, and
+#' says whether that dtype is ambiguous: only a guess.
 #'
-#' Of dtypes of up to a byte, such as `i4` and `f8E4M3FN`, most rules say that they meet only
-#' themselves and numbers; [promotion_rules()] says which rules know them.
+#' Under most rules, dtypes of up to a byte, such as `i4` and `f8E4M3FN`, have a common dtype only
+#' with themselves and with R numbers; [promotion_rules()] says which rules know them.
 #'
 #' An *ambiguous* dtype (written `f32?`) is one that was not requested: the default of a bare R
 #' number, or a result of such defaults. Most rule sets let it give way to a known dtype.
 #'
-#' @param lhs_dtype,rhs_dtype dtypes: a name such as `"f32"`, a `joist_dtype`, or a
-#'   tensor, whose dtype is taken.
-#' @param lhs_ambiguous,rhs_ambiguous `TRUE` or `FALSE`: is the dtype a guess?
+#' @param lhs_dtype,rhs_dtype dtypes: a name such as `"f32"`, a `joist_dtype`, or a tensor, of which
+#'   only the dtype counts.
+#' @param lhs_ambiguous,rhs_ambiguous `TRUE` if the dtype is ambiguous.
 #' @param rules promotion rules: the id of a built-in set ([promotion_rule_sets()]), a
 #'   `joist_rules` object ([promotion_rules()], [promotion_lattice()]), or `NULL` for
 #'   the current set (see [with_promotion()]).
 #' @return A list of `dtype`, a `joist_dtype`, and `ambiguous`, `TRUE` or `FALSE`.
 #' @section Errors:
-#' `joist_promotion_error` where the rules define no common dtype, or where there are
-#' no such rules; `joist_dtype_error` for an unknown dtype; `joist_value_error` for a
-#' flag that is neither `TRUE` nor `FALSE`.
+#' `joist_promotion_error` if the rules define no common dtype, and for unknown rules;
+#' `joist_dtype_error` for an unknown dtype; `joist_value_error` for a flag that is neither `TRUE`
+#' nor `FALSE`.
 #' @seealso [result_dtype()] for tensors and R values, [promotion_table()].
 #' @examples
 #' common_dtype("i8", "ui8")
@@ -37,8 +37,8 @@ common_dtype <- function(lhs_dtype, rhs_dtype, lhs_ambiguous = FALSE, rhs_ambigu
 
 #' Dtype of a result
 #'
-#' The common dtype of any number of tensors, dtypes and R values, the way an operation
-#' on them finds it: where the rules look at ranks (`"torch"`) or at values
+#' `result_dtype()` returns the common dtype of any number of tensors, dtypes and R values, as an
+#' operation on them finds it: where the rules look at ranks (`"torch"`) or at values
 #' (`"numpy_legacy"`, `"dask"`, `"cupy"`), so does this function.
 #'
 #' Where rules look at types only, operands are combined from left to right.
@@ -49,8 +49,8 @@ common_dtype <- function(lhs_dtype, rhs_dtype, lhs_ambiguous = FALSE, rhs_ambigu
 #' @inheritParams common_dtype
 #' @return A list of `dtype`, a `joist_dtype`, and `ambiguous`, `TRUE` or `FALSE`.
 #' @section Errors:
-#' `joist_promotion_error` where the rules define no common dtype; `joist_dtype_error`
-#' for an unknown dtype; `joist_value_error` without operands.
+#' `joist_promotion_error` if the rules define no common dtype, and for unknown rules;
+#' `joist_dtype_error` for an unknown dtype; `joist_value_error` without operands.
 #' @source The steps by rank are those of `torch.result_type()`
 #'   (<https://pytorch.org/docs/stable/tensor_attributes.html>), those by value of
 #'   `numpy.result_type()` in NumPy 1.x
@@ -67,8 +67,8 @@ result_dtype <- function(..., rules = NULL) {
 
 #' Promotion rule sets
 #'
-#' `promotion_rules()` gives a rule set as an object, with other default dtypes for R
-#' values if wanted; `promotion_rule_sets()` lists the built-in ones.
+#' `promotion_rules()` returns a rule set as an object, with other default dtypes for R values if
+#' wanted; `promotion_rule_sets()` lists the built-in ones.
 #'
 #' | id | rules | as of |
 #' |---|---|---|
@@ -141,11 +141,11 @@ promotion_rule_sets <- function() {
 
 #' Choose promotion rules
 #'
-#' The current rule set is the option `joist.promotion`: an id, a `joist_rules` object,
-#' or unset, which means `"anvil"`. `with_promotion()` sets it while an expression is
-#' evaluated, `local_promotion()` until the calling function returns, also when either
-#' ends with an error. With `on` they also say which kinds of implicit promotion are
-#' allowed meanwhile, warned about, or refused.
+#' `with_promotion()` sets the promotion rules while an expression is evaluated, `local_promotion()`
+#' until the calling function returns, even if it ends with an error. The rules in force are the
+#' option `joist.promotion`: an id, a `joist_rules` object, or unset, which means `"anvil"`. With
+#' `on` you also choose which kinds of implicit promotion are allowed meanwhile, warned about, or
+#' refused.
 #'
 #' An operation promotes an operand *implicitly* where the rules give it another dtype than
 #' its own. There are four kinds; an operand may see several:
@@ -212,7 +212,7 @@ promotion_rule_sets <- function() {
 #' `kind`, `operands` (their dtypes), `result` (its dtype), `op`, `call`, `file` and `line`.
 #' One condition is given for all kinds that an operation shows.
 #'
-#' What is said about values has the classes `joist_overflow_warning`, `joist_loss_warning` (also
+#' Conditions about values have the classes `joist_overflow_warning`, `joist_loss_warning` (also
 #' `joist_changed_values_warning`), or `joist_overflow_error`, `joist_loss_error` (also
 #' `joist_changed_values_error` and `joist_value_error`), and the fields `kind`, `op`, `dtype`,
 #' `operands`, `count`, `position`, `call`, `file` and `line`.
@@ -246,11 +246,11 @@ with_promotion <- function(rules, expr, on = NULL) {
 
 #' Default dtypes for some code
 #'
-#' While an expression is evaluated R numbers become other dtypes: in constructors without a
-#' `dtype`, and as operands, where the promotion rules have no better one. That is
-#' [with_promotion()] with [promotion_rules()] of other defaults. For `f64` in the whole session,
-#' set `options(joist.promotion = promotion_rules(double = "f64"))`. Tensors that are `f32` already
-#' stay so.
+#' `with_default_dtypes()` changes the default dtypes of R numbers while an expression is evaluated:
+#' in constructors without a `dtype`, and as operands, where the promotion rules give no other
+#' dtype. It is short for [with_promotion()] with [promotion_rules()] of other defaults. For `f64`
+#' in the whole session, set `options(joist.promotion = promotion_rules(double = "f64"))`. Tensors
+#' that are `f32` already stay `f32`.
 #'
 #' @param dtypes A vector or list of dtypes with the names `float` and `int`, or one of them: what R
 #'   numbers of type double and integer become. A default that is not given stays, as does that of
@@ -337,11 +337,11 @@ restore_promotion <- function(old) {
 #' @param edges a data frame or a character matrix of two columns, from and to, in which
 #'   `from` promotes to `to`.
 #' @param id the name of the rule set in messages, at most 23 bytes.
-#' @param integer,double,complex dtypes that bare R values of this type default to; `NULL`
-#'   is `i32`, `f32` and `c64`.
+#' @param integer,double,complex dtypes that bare R values of this type default to; `NULL` for
+#'   `i32`, `f32` and `c64`.
 #' @inheritParams common_dtype
-#' @param all `TRUE` or `FALSE`: list edges to dtypes of up to a byte, too? Published lattices leave
-#'   them out; the built-in rules of JAX have them.
+#' @param all `TRUE` lists edges to dtypes of up to a byte, too. Published lattices leave these out;
+#'   the built-in rules of JAX have them.
 #' @return `promotion_lattice()`: an object of class `joist_rules`. `lattice_edges()`: a
 #'   data frame with the columns `from` and `to`, without rows for rules that are a table.
 #' @section Errors:
@@ -377,8 +377,8 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 
 #' Facts of promotion rules
 #'
-#' What a rule set says about operations that do more than join dtypes, as read from the library
-#' itself: which float dtype integers become, and the dtype of sums.
+#' `promotion_facts()` lists what a rule set says about operations that do more than join dtypes, as
+#' read from the library itself: which float dtype integers become, and the dtype of sums.
 #'
 #' | fact | says what becomes of the joined dtype in |
 #' |---|---|
@@ -398,10 +398,10 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #'
 #' @inheritParams common_dtype
 #' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
-#'   `"i32?"`; `other`, the second operand of `common` and of the tables of
-#'   single operations, else `NA`; `result`, a dtype, the name of one that joist does not have, or
-#'   `NA` where the operation is an error; `ambiguous`, whether the result is; `source`, the library
-#'   and its version.
+#'   `"i32?"`; `other`, the second operand of `common` and of the tables of single operations,
+#'   otherwise `NA`; `result`, a dtype, the name of one that joist does not have, or `NA` where the
+#'   operation is an error; `ambiguous`, whether the result is; `source`, the library and its
+#'   version.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @seealso [promotion_table()] for the published tables.
@@ -417,26 +417,26 @@ promotion_facts <- function(rules = NULL) {
 
 #' Check the laws of a lattice
 #'
-#' Checks by brute force over all nodes what makes promotion independent of the order of
-#' operands: that every pair has a common node, that it is the same both ways round, and
-#' that it doesn't matter which two of three operands meet first. Works for tables as for
-#' lattices; the nodes are those of the published table, and for a lattice all it has.
+#' `check_lattice()` checks, by brute force over all nodes, the laws that make promotion independent
+#' of the order of operands: that every pair has a common node, that it is the same both ways round,
+#' and that it doesn't matter which two of three operands meet first. It works for tables as well as
+#' for lattices. The nodes are those of the published table, or all nodes of a lattice.
 #'
-#' @param rules promotion rules as in [common_dtype()]; or several, as a vector of ids or a list of
-#'   rules, for one table of all.
-#' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes`
-#'   (their names), and `existence`, `commutativity` and `associativity`. Each of the latter
-#'   is a list of `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and
-#'   `counterexamples`, a data frame of the nodes `a`, `b`, `c` and the results `left` and
-#'   `right` that differ (for associativity, of `(a, b), c` and `a, (b, c)`; `"-"` is
-#'   undefined), those of known and early nodes first.
+#' @param rules promotion rules as in [common_dtype()]; or several of them, as a vector of ids or a
+#'   list of rules, which are compared in one table.
+#' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes` (their
+#'   names), and `existence`, `commutativity` and `associativity`. Each of the latter is a list of
+#'   `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and `counterexamples`, a data
+#'   frame of the nodes `a`, `b`, `c` and the results `left` and `right` that differ (for
+#'   associativity, of `(a, b), c` and `a, (b, c)`; `"-"` is undefined), those of known dtypes and
+#'   of earlier nodes first.
 #'
-#'   Of several rule sets, a data frame with a row for each: `rules`, `nodes` (their number),
+#'   For several rule sets, a data frame with a row for each: `rules`, `nodes` (their number),
 #'   `lattice` (whether all pairs are defined and the laws hold), `undefined` (pairs), the numbers
-#'   of counterexamples of `idempotence` (a node and itself have another one in common),
+#'   of counterexamples of `idempotence` (a node whose common node with itself is another one),
 #'   `commutativity`, `associativity` and `monotonicity` (a lower operand gives a result that is not
-#'   lower), then `cells`, the pairs of dtypes whose common one joist has, and `lossy`, how many of
-#'   them have operands with values that the common dtype does not hold.
+#'   lower), then `cells`, the pairs of dtypes whose common dtype joist has, and `lossy`, how many
+#'   of these have an operand with values that the common dtype cannot hold.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design

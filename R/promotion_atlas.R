@@ -93,7 +93,7 @@ documented_dtypes <- c(
   "c64", "c128"
 )
 
-#' @param x what `promotion_distances()` gave.
+#' @param x a result of `promotion_distances()`.
 #' @param main the title, or `NULL` for none.
 #' @param cex the size of the names, relative to the device's.
 #' @param ... ignored.

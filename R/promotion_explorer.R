@@ -3,13 +3,13 @@
 
 #' Explore promotion in a browser
 #'
-#' Writes one HTML file that needs no network and no R: choose a rule set, an operation and two
-#' types and see the type of the result, why ([explain_promotion()]), the answers of all rule sets
-#' on the page, the cell of the table, the path through the lattice where the rules are one, and the
-#' source of the rules, with a link where it is on the web. A second rule set marks and counts the
-#' cells in which both differ.
+#' `promotion_explorer()` writes one HTML file that needs no network and no R: choose a rule set, an
+#' operation and two types and see the type of the result, why ([explain_promotion()]), the answers
+#' of all rule sets on the page, the cell of the table, the path through the lattice where the rules
+#' are one, and the source of the rules, with a link where it is on the web. A second rule set marks
+#' and counts the cells in which both differ.
 #'
-#' The operations are those with separate results in a rule set: division where it gives
+#' The operations are those that have results of their own in a rule set: division where it gives
 #' floats, `c()` where it joins other types than `+`. The table shows the nodes of
 #' [promotion_table()]; dtypes that the rules know but their document leaves out, most of them of up
 #' to a byte, are added if asked for.

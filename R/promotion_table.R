@@ -2,8 +2,8 @@
 
 #' Promotion tables
 #'
-#' The common types of all pairs of some types, as a table. [plot()][plot_promotion]
-#' draws it.
+#' `promotion_table()` shows the common types of all pairs of types, by default of all types of a
+#' rule set, as a table. [plot()][plot_promotion] draws it.
 #'
 #' @inheritParams common_dtype
 #' @param lhs,rhs character vectors of nodes: dtypes (`"f32"`), ambiguous dtypes

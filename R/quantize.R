@@ -1,43 +1,42 @@
 #' Quantize
 #'
 #' `nv_quantize()` divides numbers by scales, so that they fill the range of a narrow dtype, and
-#' rounds them to it; `nv_dequantize()` multiplies them again. There is one scale for all elements,
-#' one for each position along some dimensions (per channel), or one for each block of consecutive
-#' elements.
+#' rounds them to that dtype; `nv_dequantize()` multiplies them by the scales again. There is one
+#' scale for all elements, one for each position along some dimensions (per channel), or one for
+#' each block of consecutive elements.
 #'
-#' A scale is the largest magnitude that it is for, divided by the largest value of `dtype`: the
-#' largest element becomes that value, and zero stays zero. Scales of dtype `f8E8M0FNU` are powers
-#' of two, as the Microscaling Formats have them: 2 to the exponent of the largest magnitude less
-#' that of the largest value of `dtype`. Elements of blocks may then be beyond what `dtype` holds;
-#' they take its largest value. Where all elements are zero, the scale is 1. Integers are used from
-#' `-max` to `max`: the least value of a signed dtype does not occur.
+#' A scale is the largest magnitude among the elements that share it, divided by the largest value
+#' of `dtype`: the largest element becomes that value, and zero stays zero. Scales of dtype
+#' `f8E8M0FNU` are powers of two, as in the Microscaling Formats: 2 to the exponent of the largest
+#' magnitude less that of the largest value of `dtype`. Elements may then exceed the range of
+#' `dtype`; they take its largest value. Where all elements are zero, the scale is 1. Integers are
+#' used from `-max` to `max`: the least value of a signed dtype does not occur.
 #'
 #' Everything is computed in f32; elements are rounded to nearest, ties to even. Missing elements
 #' stay missing, and do not count for a scale. If an element is NaN or infinite, its scale is NaN or
-#' infinite, and what `nv_dequantize()` makes of it is NaN.
+#' infinite, and `nv_dequantize()` makes NaN of it.
 #'
 #' Products of quantized matrices are products of the values, in `f32` or `i32` by
 #' `nv_matmul(accumulate =)`, times the scales; see `vignette("quantization")`.
 #'
 #' @param x A tensor or an R array of real numbers.
 #' @param dtype A signed integer or float dtype of up to 8 bits, or `f16`, `bf16`, `i16`.
-#' @param dims Dimensions of which each position has a separate scale, as numbers or names; `NULL`
-#'   for one scale.
-#' @param block Elements of a block; the last one may be shorter. Positions along all other
-#'   dimensions have blocks of their own. `NULL` for no blocks.
+#' @param dims Dimensions along which each position has a scale, as numbers or names; `NULL` for one
+#'   scale.
+#' @param block The number of elements in a block; the last block may be shorter. Positions along
+#'   all other dimensions have separate blocks. `NULL` for no blocks.
 #' @param block_dim The dimension along which blocks lie.
 #' @param scale_dtype The dtype of the scales, a float: `NULL` for `f8E8M0FNU` with `block`, and
 #' `f32`
 #'   otherwise.
-#' @param values,scales What `nv_quantize()` gave, or other tensors of such shapes.
+#' @param values,scales The results of `nv_quantize()`, or other tensors of such shapes.
 #' @return `nv_quantize()`: a list of `values`, a tensor of dtype `dtype` and of the shape of `x`,
-#' and
-#'   `scales`, a tensor of dtype `scale_dtype`: a scalar; or of the rank of `x`, where dimensions
-#'   that share a scale have extent 1, and the one of blocks as many as there are blocks.
-#'   `nv_dequantize()`: a tensor of dtype `dtype`, a float, and of the shape of `values`.
-#' @section Errors: `joist_dtype_error` for dtypes that are not of these kinds; `joist_shape_error`
-#'   for invalid dimensions, a block that is not a positive whole number, and scales that do
-#'   not fit the values; `joist_value_error` for `dims` together with `block`.
+#' and `scales`, a tensor of dtype `scale_dtype`: a scalar; or of the rank of `x`, where dimensions
+#' that share a scale have extent 1, and that of the blocks has one position for each block.
+#' `nv_dequantize()`: a tensor of dtype `dtype`, a float, and of the shape of `values`.
+#' @section Errors: `joist_dtype_error` for dtypes other than these; `joist_shape_error` for invalid
+#'   dimensions, a block that is not a positive whole number, and scales that do not fit the values;
+#'   `joist_value_error` for `dims` together with `block`.
 #' @references Open Compute Project (2023). OCP Microscaling Formats (MX) Specification, version
 #' 1.0,
 #'   sections 5 and 6.3.

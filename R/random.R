@@ -1,9 +1,8 @@
 #' Keys of random numbers
 #'
-#' Random tensors are functions of a key: the same key gives the same numbers, whatever the
-#' number of threads and the device, now and in [jit()]. A key is used once; make new ones of
-#' it with `nv_key_split()` (several) or `nv_fold_in()` (one for each number, such as the
-#' step of a loop).
+#' A key determines random tensors: the same key gives the same numbers, whatever the number of
+#' threads and the device, now and in [jit()]. A key is used once; make new ones of it with
+#' `nv_key_split()` (several) or `nv_fold_in()` (one for each number, such as the step of a loop).
 #'
 #' The bits are those of Philox 4x32 with 10 rounds: element i of a tensor takes bits from
 #' the block whose counter is its position. Not for cryptography.
@@ -99,10 +98,10 @@ fit_parameter <- function(x, shape) {
 
 #' Random tensors
 #'
-#' `nv_runif()` gives uniform numbers from `min` to `max`, without `max` itself; `nv_rnorm()`
-#' normal ones; `nv_randint()` whole numbers from `min` to `max`, both of them included;
-#' `nv_rbinom()` the number of successes in `size` trials, `nv_rbernoulli()` in one;
-#' `nv_random_bits()` integers whose bits are all random.
+#' `nv_runif()` draws uniform numbers from `min` to `max`, without `max` itself; `nv_rnorm()` normal
+#' ones; `nv_randint()` whole numbers from `min` to `max`, both of them included; `nv_rbinom()` the
+#' number of successes in `size` trials, `nv_rbernoulli()` in one; `nv_random_bits()` integers whose
+#' bits are all random.
 #'
 #' Without a key, one is drawn from R's own generator: `set.seed()` makes the result
 #' reproducible, and every call gives other numbers. In [jit()] a key is needed.

@@ -1,13 +1,13 @@
 #' Random samples
 #'
-#' Elements of a tensor in random order (without replacement), or drawn again and again. As of
-#' [sample()], a single R number n of at least 1 stands for the numbers from 1 to n, which have
-#' the dtype of `1:n`. A tensor with one element is that element, whatever its value.
+#' `nv_sample()` draws elements of a tensor at random, by default all of them once, in random order.
+#' As for [sample()], a single R number n of at least 1 stands for the numbers from 1 to n, which
+#' have the dtype of `1:n`. A tensor with one element is that element, whatever its value.
 #'
 #' @param x A tensor or an R vector; a rank other than 1 is flattened in column-major order. In
 #'   [jit()], an R number is an argument that must be `static`, as it says how many elements there
 #'   are.
-#' @param size How many elements; `NULL` for as many as there are.
+#' @param size How many elements to draw; `NULL` for as many as there are.
 #' @param replace Whether an element may be drawn more than once.
 #' @param prob Weights of the elements, finite and at least 0, which need not add up to 1; `NULL`
 #'   for equal ones. Without replacement each element is drawn by the weights of those that are
@@ -16,9 +16,9 @@
 #' @return A tensor of rank 1 and of the dtype of `x`. All arrangements are equally likely, except
 #'   for ties among the random 64-bit numbers that order the elements. Without replacement and
 #'   weights, drawing up to 2^18 elements does not allocate memory for the order of all.
-#' @section Errors: `joist_value_error` when there are fewer elements than `size` asks for, or,
-#'   where the weights are known, with positive weights; for invalid weights, and without a key
-#'   while `jit()` traces; `joist_shape_error` for a number from 2^31 on and for another number of
+#' @section Errors: `joist_value_error` if `size` is greater than the number of elements or, where
+#'   the weights are known, of positive weights; for invalid weights, and without a key while
+#'   `jit()` traces; `joist_shape_error` for an R number from 2^31 on and for a wrong number of
 #'   weights; `joist_dtype_error` and `joist_shape_error` for an invalid key.
 #' @examples
 #' x <- nv_tensor(1:10, "i16")

@@ -1,24 +1,24 @@
 #' Random waiting times and counts
 #'
-#' `nv_rexp()` gives exponential numbers, `nv_rgamma()` those of the gamma distribution,
+#' `nv_rexp()` draws exponential numbers, `nv_rgamma()` those of the gamma distribution,
 #' `nv_rpois()` Poisson counts, and `nv_rcategorical()` categories, counted from 1, with
 #' probabilities in proportion to `exp(logits)`.
 #'
-#' Keys and shapes are as of [nv_runif()]. All is computed in double and rounded once. Gamma numbers
-#' are drawn by rejection, and so are Poisson counts of a mean from 10 on: each element draws from
-#' its own random bits, so that the same key gives the same numbers for any number of threads. The
-#' distributions hold up to the rounding of doubles; a category of a probability below 2^-53 may
-#' never be drawn, one with the logit -Inf never is.
+#' Keys and shapes are as for [nv_runif()]. Everything is computed in double and rounded once. Gamma
+#' numbers are drawn by rejection, and so are Poisson counts of a mean from 10 on: each element
+#' draws from its own random bits, so that the same key gives the same numbers for any number of
+#' threads. The distributions hold up to the rounding of doubles; a category of a probability below
+#' 2^-53 may never be drawn, one with the logit -Inf never is.
 #'
-#' A rate of 0 makes infinite waiting times, a rate of Inf times of 0; an `alpha` of
-#' 0 gives 0 and one of Inf Inf. Derivatives are those of the same draw; by `alpha` that is the
-#' change of the number below which the probability stays the same, with a relative error of at most
-#' 1e-13, but for numbers that are passed with a small probability, 1e-15 divided by that. Of counts
-#' and categories they are 0.
+#' A rate of 0 gives infinite waiting times, a rate of Inf times of 0; an `alpha` of 0 gives 0 and
+#' one of Inf Inf. Derivatives are those of the same draw. With respect to `alpha` it is the
+#' derivative of the quantile at a fixed probability, with a relative error of at most 1e-13, except
+#' for numbers that are exceeded with a small probability, for which it is 1e-15 divided by that
+#' probability. The derivatives of counts and categories are 0.
 #'
 #' @inheritParams nv_runif
 #' @param rate Numbers of at least 0, or tensors with one value or of shape `shape` (or that can be
-#'   broadcast to it): how much happens in a time of 1.
+#'   broadcast to it): the expected number of events per unit of time.
 #' @param lambda As `rate`: the mean of the counts, which must fit into the dtype:
 #'   `lambda + 12 * sqrt(lambda) + 40` must not exceed 2^53, nor the largest whole number up to
 #'   which the dtype holds all whole numbers.
@@ -31,10 +31,10 @@
 #'   integer.
 #' @return A tensor of dtype `dtype` and shape `shape`.
 #' @section Errors: `joist_dtype_error` for a dtype that the function does not give;
-#'   `joist_value_error` for a rate or `alpha` below 0 or NaN, a rate whose counts the dtype has no
-#'   room for, logits that are NaN, Inf or all -Inf, with the position; for a second derivative by
-#'   `alpha`, and without a key while `jit()` traces; `joist_shape_error` for parameters that do not
-#'   fit.
+#'   `joist_value_error` for a rate or `alpha` below 0 or NaN, a `lambda` whose counts do not fit
+#'   the dtype, logits that are NaN, Inf or all -Inf, with the position; for a second derivative
+#'   with respect to `alpha`, and without a key while `jit()` traces; `joist_shape_error` for
+#'   parameters that do not fit.
 #' @seealso [nv_runif()], [nv_sample()].
 #' @references G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM
 #'   Transactions on Mathematical Software 26.

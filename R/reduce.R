@@ -1,15 +1,15 @@
 #' Reductions
 #'
-#' Over all dimensions, or over some; also by R's `sum()`, `prod()`, `min()`, `max()`,
-#' `any()`, `all()` and `mean()` (over all).
+#' Sums, products, minima, maxima, ranges, means, and whether any or all elements are not zero: over
+#' all dimensions, or over some; also by R's `sum()`, `prod()`, `min()`, `max()`, `range()`,
+#' `mean()`, `any()` and `all()` (over all).
 #'
 #' Sums and products of bool and integers accumulate in 64 bits, where they wrap around beyond 2^63
-#' (2^64 for unsigned ones), with a warning, of floats in double; in which
-#' dtype those of integers end is for the promotion rules to say ([promotion_facts()]: 64 bits under
-#' anvil, where a sum of `i8` is `i64`). The
-#' order of the additions is a fixed tree, so the bits do not depend on the number of
-#' threads. NaN anywhere makes a minimum or maximum NaN. `nv_reduce_min()` and `nv_reduce_max()` are
-#' of the elements of one tensor; [nv_min()] and [nv_max()] compare those of two.
+#' (2^64 for unsigned ones), with a warning, of floats in double. The promotion rules give the dtype
+#' of the result for integers ([promotion_facts()]: 64 bits under anvil, where a sum of `i8` is
+#' `i64`). The order of the additions is a fixed tree, so the bits do not depend on the number of
+#' threads. A NaN makes a minimum or maximum NaN. `nv_reduce_min()` and `nv_reduce_max()` reduce one
+#' tensor; [nv_min()] and [nv_max()] compare the elements of two.
 #'
 #' A reduction is missing if one of its elements is, unless `na_rm = TRUE` leaves it out.
 #' `nv_reduce_any()` and `nv_reduce_all()` follow R's three-valued logic: any of `NA` and `TRUE` is
@@ -29,9 +29,9 @@
 #'   the dtype; `nv_range()` has both, minima first, along a new first dimension; `nv_mean()`
 #'   gives a float as [nv_div()] does; `nv_reduce_any()` and `nv_reduce_all()` are known
 #'   `bool`.
-#' @section Errors: `joist_shape_error` for a dimension that is not there;
-#'   `joist_value_error` for the minimum or maximum of no elements; `joist_dtype_error` for
-#'   the order of complex numbers.
+#' @section Errors: `joist_shape_error` for a dimension that does not exist; `joist_value_error` for
+#'   the minimum or maximum of a tensor without elements; `joist_dtype_error` for minima and maxima
+#'   of complex numbers, which have no order.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i8")
 #' nv_reduce_sum(x)

@@ -1,7 +1,7 @@
-#' Elements moved around
+#' Roll elements along dimensions
 #'
-#' `nv_roll()` moves elements along dims, by `shift` positions towards the end; what is moved beyond
-#' it comes back at the start.
+#' `nv_roll()` moves elements along dimensions, by `shift` positions towards the end; elements that
+#' are moved beyond the end come back at the start.
 #'
 #' @param x A tensor, or an R number or array.
 #' @param shift Whole R numbers, one for each of `dims`, or one for all; negative ones move towards

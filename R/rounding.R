@@ -1,11 +1,12 @@
 #' Round to decimal digits
 #'
-#' To whole numbers, to a number of digits after the decimal point (or before it, where `digits` is
-#' negative), or to a number of significant digits; also by R's `round()` and `signif()`.
+#' `nv_round()` rounds to whole numbers, or to a number of digits after the decimal point (or before
+#' it, if `digits` is negative); `nv_signif()` rounds to a number of significant digits; also by R's
+#' `round()` and `signif()`.
 #'
-#' Of `f64` these are base R's results, bit by bit (those of R 4.0 and later, but for `signif()`
-#' next to the largest number, which R rounds to the nearest since 4.6 only): the nearer of the
-#' two numbers with so many digits that are next to the operand, as doubles, and the even one of two
+#' For `f64` these are base R's results, bit by bit (those of R 4.0 and later, except for `signif()`
+#' next to the largest number, which R rounds to the nearest only since 4.6): the nearer of the two
+#' numbers with so many digits that are next to the operand, as doubles, and the even one of two
 #' that are equally near. So `round(0.15, 1)` is 0.1, as 0.15 in double is less than 0.15. Other
 #' floats are rounded as doubles, and then to their own precision; of complex numbers `nv_round()`
 #' rounds both parts, to whole numbers only. Integers are exact: rounding to digits after the
@@ -17,8 +18,8 @@
 #' @param digits A whole number: for `nv_round()` of digits after the decimal point, for
 #'   `nv_signif()` of significant digits, at least 1 of which is kept.
 #' @return A tensor of the operand's dtype.
-#' @section Errors: `joist_dtype_error` for complex tensors, but for `nv_round()` to whole numbers;
-#'   `joist_value_error` for `digits` that are not a single number.
+#' @section Errors: `joist_dtype_error` for complex tensors, except for `nv_round()` to whole
+#'   numbers; `joist_value_error` for `digits` that are not a single number.
 #' @references M. Maechler: Rounding to decimal digits in binary. Vignette of the R package round
 #'   (2020).
 #' @examples

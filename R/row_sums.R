@@ -1,11 +1,12 @@
 #' Sums and means of rows and columns
 #'
-#' As `rowSums()` and its relatives, which call these for tensors (see [base_functions]).
-#' Rows are the first `dims` dimensions, columns the others: `nv_row_sums()` keeps the former
-#' and `nv_col_sums()` the latter.
+#' Sums and means of the rows and columns of a matrix, as by `rowSums()` and its relatives, which
+#' call these functions for tensors (see [base_functions]). Of a tensor of higher rank, the first
+#' `dims` dimensions are the rows and the others the columns: `nv_row_sums()` keeps the former and
+#' `nv_col_sums()` the latter.
 #'
 #' @param x A tensor or an R array of rank 2 or more.
-#' @param dims How many dimensions the rows are.
+#' @param dims The number of dimensions that are rows: the first ones.
 #' @param dtype The dtype of the result instead of that of [nv_reduce_sum()] or [nv_mean()].
 #' @param na_rm `TRUE` leaves out missing values and NaN: a mean is then that of the rest, a sum of
 #'   nothing 0 and a mean of nothing NaN. Otherwise a result is missing if one of its elements is.
@@ -53,18 +54,19 @@ row_dims <- function(x, dims) {
 
 #' Apply a function to slices
 #'
-#' Calls `f` on every slice of a tensor, itself a tensor: for a matrix and `dims = 1` on every
-#' row. Base R's [apply()] on a tensor works on R vectors instead.
+#' `nv_apply()` calls `f` on every slice of a tensor, which is itself a tensor: for a matrix and
+#' `dims = 1`, on every row. Base R's [apply()] takes tensors, too, but calls the function on R
+#' vectors.
 #'
 #' @param x A tensor or an R array.
-#' @param dims The dimensions, or their names, that tell the slices apart, which the slices do not
-#'   have.
+#' @param dims The dimensions to loop over, or their names, like `MARGIN` of [apply()]: there is a
+#'   slice for each index along them, and slices do not have them.
 #' @param f A function of a tensor.
 #' @param ... Further arguments of `f`.
 #' @return If all results are tensors of one shape: a tensor of their common dtype with the
 #'   extents of one result, then those of `dims`, with their names; otherwise a list of the results
 #'   in column-major order. If there are no slices, `f` is called on an [nv_aval()].
-#' @section Errors: `joist_shape_error` for dimensions that are not there; those of `f`.
+#' @section Errors: `joist_shape_error` for dimensions that do not exist; those of `f`.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' nv_apply(x, 1, sort)

@@ -3,7 +3,7 @@
 #' `nv_write_safetensors()` writes a list of tensors to a file in the format safetensors,
 #' `nv_read_safetensors()` reads it, all of it or some tensors by name; `nv_serialize()` and
 #' `nv_unserialize()` do the same with a raw vector. `nv_save()` and `nv_read()` are other names of
-#' the first two. Not a bit of an element is changed.
+#' the first two. No bit of an element is changed.
 #'
 #' The format has no `c128`, no integers of fewer than 8 bits, and of the floats of 8 bits only
 #' `f8E4M3FN` (in the format `F8_E4M3`), `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`:
@@ -12,16 +12,16 @@
 #' tensors of such a file can be read by `names`. The header is checked as a whole before an element
 #' is read: names, types, shapes, and that the tensors lie side by side and fill the file.
 #'
-#' Elements of `f4E2M1FN`, `f6E2M3FN` and `f6E3M2FN` are packed: two have a byte, and four have
-#' three. A tensor must fill whole bytes; PyTorch also wants an even last extent. The format does
-#' not say in which order the bits are. joist puts the first element in the lowest bits, as PyTorch
-#' does for floats of 4 bits (`float4_e2m1fn_x2`); for 6 bits that is an assumption, as no library
-#' that writes such files has published an order. In memory each element has a byte, so these are
-#' not mapped.
+#' Elements of `f4E2M1FN`, `f6E2M3FN` and `f6E3M2FN` are packed: two elements of 4 bits take one
+#' byte, and four of 6 bits take three. A tensor must fill whole bytes; PyTorch also wants an even
+#' last extent. The format does not say in which order the bits are. joist puts the first element in
+#' the lowest bits, as PyTorch does for floats of 4 bits (`float4_e2m1fn_x2`); for 6 bits that is an
+#' assumption, as no library that writes such files has published an order. In memory each element
+#' has a byte, so these are not mapped.
 #'
-#' The elements of a file are in the order of C, and moved on the way from rank 2 on. With
-#' `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are taken as
-#' they lie, which is faster, and can be mapped.
+#' The elements of a file are in the order of C, and from rank 2 on they are rearranged as they are
+#' read. With `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are
+#' read as they are, which is faster, and can be mapped.
 #'
 #' The format has no missing values: give `na` a value to write in their place, in every tensor that
 #' has some.
@@ -36,11 +36,11 @@
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensors are to be, see [nv_device()]; `NULL` for the CPU.
 #' @param raw `TRUE` to read tensors of a type that joist does not have as their bytes: a tensor of
-#'   `ui8` with one more dimension, the first, of as many extents as an element has bytes.
+#'   `ui8` with one more dimension, the first, whose extent is the number of bytes of an element.
 #' @param con A raw vector, the name of a file, or a connection, which is read to its end.
-#' @return `nv_read_safetensors()` and `nv_unserialize()`: a list of tensors with names, of the
-#'   known dtypes that the file has, in its order; with metadata in the attribute `metadata`, if
-#'   there is any. `nv_write_safetensors()` `NULL`, invisibly; `nv_serialize()` a raw vector.
+#' @return `nv_read_safetensors()` and `nv_unserialize()`: a named list of tensors, of the known
+#'   dtypes that the file has, in its order; with metadata in the attribute `metadata`, if there is
+#'   any. `nv_write_safetensors()`: `NULL`, invisibly. `nv_serialize()`: a raw vector.
 #' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid
 #'   safetensors file (the message names the field of the header), for missing or duplicated names,
 #'   for packed elements that end within a byte, and for files that cannot be read or written;

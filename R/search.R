@@ -1,10 +1,10 @@
 #' Find elements
 #'
 #' `nv_match()` says where each element is first found in a table, as [match()] does, and
-#' `nv_is_in()` whether it is there, as `%in%`. A missing value is found where there is a missing
-#' value, NaN where there is NaN, and `-0` is `0`. `nv_searchsorted()` counts the sorted elements
-#' that are less than each value (`side = "left"`), or not greater (`"right"`, as [findInterval()]);
-#' NaN is the largest. The count of a missing value is missing.
+#' `nv_is_in()` whether it is found, as `%in%` does. A missing value is found where there is a
+#' missing value, NaN where there is NaN, and `-0` is `0`. `nv_searchsorted()` counts the sorted
+#' elements that are less than each value (`side = "left"`), or not greater (`"right"`, as
+#' [findInterval()]); NaN is the largest. The count of a missing value is missing.
 #'
 #' Both operands are compared as by [nv_eq()]: integers exactly, with one another and with R
 #' numbers, others in their common dtype. [match()] and `%in%` take tensors, too, and give R
@@ -17,10 +17,10 @@
 #' @param side `"left"` or `"right"`.
 #' @return `nv_match()`: positions from 1 on; `nv_searchsorted()`: counts from 0 on; both known
 #'   `i32`. `nv_is_in()`: known `bool`. The shape is that of `x` or `values`.
-#' @section Errors: `joist_promotion_error` where comparing raises it; `joist_value_error` for
-#'   elements that are not sorted, missing values in `sorted`, another side, and a `nomatch` that is
-#'   not a whole number; `joist_shape_error` when `sorted` is not of rank 1; `joist_dtype_error` for
-#'   complex numbers, which have no order, in `nv_searchsorted()`.
+#' @section Errors: `joist_promotion_error` when the rules know no common dtype of both;
+#'   `joist_value_error` for elements that are not sorted, missing values in `sorted`, an invalid
+#'   `side`, and a `nomatch` that is not a whole number; `joist_shape_error` when `sorted` is not of
+#'   rank 1; `joist_dtype_error` for complex numbers, which have no order, in `nv_searchsorted()`.
 #' @examples
 #' x <- nv_tensor(c(3, 1, 4, 1), "f16")
 #' nv_match(x, c(1, 2, 3))
@@ -112,15 +112,16 @@ colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_na
 
 #' Unique and repeated elements
 #'
-#' By value, in column-major order: missing values equal one another, NaN equals NaN, and `-0`
-#' equals `0`.
+#' Find unique and repeated elements by their values, in column-major order: missing values equal
+#' one another, NaN equals NaN, and `-0` equals `0`.
 #'
 #' @param x A tensor.
-#' @param incomparables `FALSE`, or values that equal none.
+#' @param incomparables `FALSE`, or values that count as equal to no other.
 #' @param fromLast `TRUE` to go backwards, so that the last of equal elements is kept.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
-#' @return `unique()` a tensor of rank 1 with the dtype of `x`; `duplicated()` a logical vector;
-#'   `anyDuplicated()` the position of the first repeated element, or 0.
+#' @return `unique()`: a tensor of rank 1 with the dtype of `x`, without names. `duplicated()`: a
+#'   logical vector with an element for each element of `x`. `anyDuplicated()`: the position of the
+#'   first repeated element, or 0.
 #' @section Errors: `joist_value_error` while `jit()` traces and for [nv_aval()]: what is
 #'   repeated depends on values.
 #' @examples
@@ -165,7 +166,7 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
   nv_flatten(x)[!duplicated.nv_tensor(x, incomparables, fromLast)]
 }
 
-#' Where elements are TRUE, and how often they occur
+#' Find and count elements
 #'
 #' `nv_which()` gives the positions of TRUE, as a tensor where [which()] gives an R vector;
 #' `nv_tabulate()`, also by [tabulate()], counts how often each of 1, 2, ... `nbins` occurs. Missing

@@ -1,32 +1,34 @@
-#' Numbers at equal distances
+#' Sequences of numbers
 #'
-#' `nv_linspace()` gives as many numbers as are asked for, both ends included; `nv_seq()` numbers
-#' from `from` to at most `to`, as R's [seq()] does; `nv_seq_len()` numbers from 1 to `length`, and
-#' gives no numbers if that is 0.
+#' `nv_linspace()` gives `steps` numbers at equal distances, both ends included. `nv_seq()` gives
+#' the numbers from `from` to at most `to`, as R's [seq()] does. `nv_seq_len()` gives the whole
+#' numbers from 1 to `length`, and none if that is 0.
 #'
 #' Number i of `nv_linspace()`, counted from 0, is `start + i * step` with
-#' `step = (end - start) / (steps - 1)`, as in NumPy, computed in double and rounded once; the
-#' first is `start` and the last is `end`, exactly. For `f64` the error is at most 4 ulp of
-#' the greatest of the ends and their distance, for narrower floats that of rounding. Of
-#' integers it is the exact number, rounded down. `nv_seq()` of floats has the doubles of [seq()],
-#' rounded once; of integers all is exact, `i64` and `ui64` included.
+#' `step = (end - start) / (steps - 1)`, as in NumPy, computed in double and rounded once; the first
+#' is `start` and the last is `end`, exactly. For `f64` the error is at most 4 ulp of the greatest
+#' of the ends and their distance, for narrower floats that of rounding. For integers it is the
+#' exact number, rounded down. `nv_seq()` of floats gives the doubles of [seq()], rounded once; of
+#' integers, `i64` and `ui64` included, it is exact.
 #'
 #' @param start,end,from,to The ends: numbers, or tensors with one element. `nv_linspace()` takes
-#'   traced ones and can be differentiated by them; those of `nv_seq()` decide about the shape, so
-#'   that `jit()` must know them, as it must know `length`, except in `for (i in nv_seq_len(n))`. As
-#'   in [nv_tensor()], text stands for large `i64` and `ui64`.
-#' @param steps,length How many numbers.
+#'   traced ones and has derivatives with respect to them. Those of `nv_seq()` determine the shape,
+#'   so `jit()` must know their values, as it must know `length`, except in
+#'   `for (i in nv_seq_len(n))`. As in [nv_tensor()], strings stand for large `i64` and `ui64`.
+#' @param steps,length The number of numbers.
 #' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
-#' @param dtype A dtype or its name, for `nv_seq()` of integers or floats, for `nv_linspace()` a
-#'   complex one as well. `NULL` for that of `start / end` in `nv_linspace()`, and in `nv_seq()` for
-#'   the common one of its arguments; R numbers alone count as what [seq()] makes of them: integers,
-#'   if there is no `by` and `from` is whole, or if all are integers.
+#' @param dtype A dtype or its name: an integer or float dtype, for `nv_linspace()` also a complex
+#'   one. `NULL` is the dtype of `start / end` in `nv_linspace()`, the default dtype of integers in
+#'   `nv_seq_len()`, and the common dtype of the arguments in `nv_seq()`, where R numbers alone
+#'   count as what [seq()] makes of them: integers, if there is no `by` and `from` is whole, or if
+#'   all are integers.
 #' @param ambiguous,device As for [nv_tensor()].
 #' @return A tensor of rank 1 and of that dtype.
-#' @section Errors: `joist_value_error` for a `by` of the wrong sign, for numbers that the dtype
-#'   cannot hold, and for values that are not known in `jit()`; `joist_shape_error` for more than
-#'   one number, and for a sequence of more than 2^31 - 1; `joist_dtype_error` for a dtype without
-#'   order or fractions; `joist_promotion_error` when there is no common dtype.
+#' @section Errors: `joist_value_error` for a `by` of the wrong sign, for a `steps` or `length` that
+#'   is not a whole number of at least 0, for numbers that the dtype cannot hold, and for values
+#'   that are not known in `jit()`; `joist_shape_error` for an end or `by` of more than one number,
+#'   and for a sequence of more than 2^31 - 1 numbers; `joist_dtype_error` for a dtype that the
+#'   function does not give; `joist_promotion_error` when there is no common dtype.
 #' @seealso [nv_iota()], for numbers along a dimension.
 #' @examples
 #' nv_linspace(0, 1, 5)

@@ -1,13 +1,13 @@
 #' Threads
 #'
-#' How many threads joist may use. The default is the number of cores, at most
-#' `OMP_THREAD_LIMIT` and `OMP_NUM_THREADS`, or the environment variable
-#' `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results do not depend on
-#' the number. Forked processes (`parallel::mclapply()`) use one.
+#' `nv_set_threads()` sets the number of threads that joist may use, `nv_get_threads()` returns it.
+#' The default is the number of cores, at most `OMP_THREAD_LIMIT` and `OMP_NUM_THREADS`, or the
+#' environment variable `JOIST_NUM_THREADS`. Small tensors are computed by one thread, and results
+#' do not depend on the number. Forked processes (`parallel::mclapply()`) use one.
 #'
-#' @section Workers: A tensor can be sent to another R process, which has to attach joist, or it
-#'   does not know what `+` or `[` of a tensor is. Workers share the cores, so let each use one
-#'   thread:
+#' @section Workers: A tensor can be sent to another R process, which has to attach joist, as
+#'   otherwise it lacks the methods for `+`, `[` and so on. Workers share the cores, so let each use
+#'   one thread:
 #'
 #'   \preformatted{
 #'   cluster <- parallel::makeCluster(2)
@@ -25,7 +25,8 @@
 #'   the wait was long beside the work. The environment variable `OMP_WAIT_POLICY=passive`, set
 #'   before R starts, helps other programs: OpenMP's threads then do not spin while they are idle.
 #' @param threads A whole number of at least 1; more than the limit gives the limit.
-#' @return `nv_get_threads()` the number; `nv_set_threads()` the former number, invisibly.
+#' @return `nv_get_threads()`: the number of threads. `nv_set_threads()`: the former number,
+#'   invisibly.
 #' @section Errors: `joist_value_error` when `threads` is not a positive whole number.
 #' @examples
 #' old <- nv_set_threads(1)
@@ -44,6 +45,9 @@ nv_set_threads <- function(threads) {
 nv_get_threads <- function() .Call(joist_r_threads, NULL)
 
 #' Memory that is kept for reuse
+#'
+#' `nv_memory()` reports how much memory tensors use and how much is kept for reuse, and can set a
+#' limit on the latter; `nv_trim_memory()` gives kept memory back to the system.
 #'
 #' The memory of tensors of 16 KiB and more comes from a pool. When R's garbage collector frees
 #' a tensor its memory is kept, because mapping fresh pages costs more than the arithmetic of
@@ -65,13 +69,12 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them
 #' everything works; the first use of each block is slower.
 #'
-#' @param limit The most bytes that are kept; `NULL` leaves it. By default an eighth of the
-#'   physical memory.
+#' @param limit The most bytes to keep; `NULL` leaves the limit as it is. At first, it is an eighth
+#'   of the physical memory.
 #' @param device A device or its name, see [nv_device()].
-#' @return `nv_memory()` a named vector of bytes: `used` by tensors, `kept` for reuse, and
-#'   the `limit` on what is kept; of a GPU `used`, `kept`, `available` to everybody and the
-#'   `total`. `nv_trim_memory()` the number of bytes given back,
-#'   invisibly.
+#' @return `nv_memory()`: a named vector of bytes: `used` by tensors, `kept` for reuse, and the
+#'   `limit` on what is kept; for a GPU `used`, `kept`, `available` to all processes, and the
+#'   `total`. `nv_trim_memory()`: the number of bytes given back, invisibly.
 #' @section Errors: `joist_value_error` when `limit` is not a number of bytes.
 #' @examples
 #' nv_memory()
@@ -95,6 +98,9 @@ nv_trim_memory <- function() {
 }
 
 #' What this build of joist can do
+#'
+#' `joist_info()` lists the version, the features that this build of joist has, and the current
+#' settings.
 #'
 #' @return A list of class `joist_info`: `version`, `openmp` (built with OpenMP or not),
 #'   `threads` in use and `thread_limit`, `instruction_set` (the kernels chosen for this

@@ -1,14 +1,14 @@
-#' Pad, mask and take apart
+#' Pad and split tensors, triangles and diagonals
 #'
-#' `nv_pad()` puts a value around a tensor, and between its elements. `nv_tril()` and
-#' `nv_triu()` keep the lower and the upper triangle of the matrices that the first two
-#' dimensions are, and make the rest 0. `nv_diag()` makes a diagonal matrix of a vector, and
-#' takes the diagonal of a matrix. `nv_split()` cuts a tensor into parts along a dimension,
-#' `split()` all of its elements, in column-major order, into groups.
+#' `nv_pad()` puts a value around a tensor, and between its elements. `nv_tril()` and `nv_triu()`
+#' keep the lower and the upper triangle of the matrices in the first two dimensions, and make the
+#' rest 0. `nv_diag()` makes a diagonal matrix of a vector, and takes the diagonal of a matrix.
+#' `nv_split()` cuts a tensor into parts along a dimension; `split()` sorts all of its elements, in
+#' column-major order, into groups.
 #'
 #' @param x A tensor or an R array.
-#' @param padding_value The value, a scalar; it takes the dtype of the tensor as in assignment, see
-#'   [subset].
+#' @param padding_value The value to pad with, a scalar; it takes the dtype of the tensor as in
+#'   assignment, see [subset].
 #' @param edge_padding_low,edge_padding_high Number of values before and after each dimension, one
 #'   number or one for each; negative ones remove elements instead.
 #' @param interior_padding Number of values between neighbours along each dimension.
@@ -16,12 +16,12 @@
 #'   to its right, -1 to its left.
 #' @param n Number of parts of equal extent.
 #' @param sizes Instead of `n`: the extents of the parts.
-#' @param dim The dimension to cut.
+#' @param dim The dimension to split.
 #' @param f A factor, or what [split()] makes one of.
 #' @param drop `TRUE` leaves out levels without elements.
 #' @param ... Passed on to [split()] for the positions.
-#' @return A tensor of the dtype of the operand; `nv_split()` a list of them, `split()` a
-#'   named list.
+#' @return A tensor of the dtype of the operand. `nv_split()`: a list of such tensors. `split()`: a
+#'   named list of them.
 #' @section Errors: `joist_shape_error` when ranks, extents or numbers do not fit;
 #'   `joist_promotion_error` and `joist_value_error` for a value that does not fit the dtype.
 #' @examples
@@ -140,7 +140,7 @@ split.nv_tensor <- function(x, f, drop = FALSE, ...) {
   lapply(split(seq_len(length(x)), f, drop = drop, ...), function(at) x[at])
 }
 
-#' Tensors of a common shape, and products of shapes
+#' Broadcast tensors, and combine all pairs of elements
 #'
 #' `nv_broadcast_arrays()` repeats tensors to their common shape; `nv_outer()` applies an
 #' elementwise function to every pair of elements of two tensors, as [outer()] does.
@@ -151,8 +151,8 @@ split.nv_tensor <- function(x, f, drop = FALSE, ...) {
 #' @param f A function of two tensors that broadcasts them, such as [nv_add()] or an operator.
 #' @return `nv_broadcast_arrays()`: a list of tensors, each of which keeps its dtype. `nv_outer()`:
 #'   the result of `f`, of shape `c(shape(x), shape(y))`.
-#' @section Errors: `joist_shape_error` when the shapes do not fit, or the result had too many
-#'   dimensions, or another shape.
+#' @section Errors: `joist_shape_error` for shapes that do not fit, for a result with too many
+#'   dimensions, and for an `f` that returns another shape.
 #' @examples
 #' nv_broadcast_arrays(nv_tensor(matrix(1:2, 2)), nv_tensor(matrix(1:3, 1)), 0L)
 #' nv_outer(nv_tensor(1:3), nv_tensor(1:2))
@@ -188,20 +188,22 @@ nv_outer <- function(x, y, f = nv_mul) {
   result
 }
 
-#' Elements at positions that are values
+#' Take elements at positions
 #'
-#' The elements (or slices) of a tensor at given positions along a dimension. The positions
-#' may be a tensor that [jit()] traces: they are checked when the program runs.
+#' `nv_gather()` takes the elements (or slices) of a tensor at given positions along a dimension. A
+#' missing position gives missing elements. The positions may be a tensor that [jit()] traces: they
+#' are checked when the program runs.
 #'
 #' @param x A tensor or an R array.
-#' @param indices Positions from 1 on: a tensor of integers or whole R numbers, of any shape.
-#'   Zero, negative and logical ones are for `[`.
+#' @param indices Positions from 1 on: a tensor of integers or whole R numbers, of any shape. For
+#'   zero, negative and logical indices use `[`.
 #' @param dim The dimension along which the positions count, or its name; negative ones count from
 #'   the last.
 #' @return A tensor of the dtype of the operand, in whose shape the shape of the indices takes
 #'   the place of dimension `dim`.
 #' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a
-#'   dimension that does not exist; `joist_dtype_error` for indices that are not integers.
+#'   dimension that does not exist; `joist_dtype_error` for a tensor of indices that are not
+#'   integers; `joist_value_error` for R numbers that are not whole.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_gather(x, nv_tensor(c(3L, 1L)), dim = 2)
@@ -226,16 +228,15 @@ nv_gather <- function(x, indices, dim = 1L) {
   .Call(joist_r_operation, "gather", list(x, indices), list(dim = dim))
 }
 
-#' Sums at positions
+#' Add values at positions
 #'
-#' A tensor with values added to its elements at given positions, as often as a position occurs:
-#' what [nv_gather()] and subsets take apart is put together.
+#' `nv_scatter_add()` adds values to the elements of a tensor at given positions, as often as a
+#' position occurs: the counterpart of [nv_gather()].
 #'
-#' Sums of floats are computed in `f64` and rounded once. Only where there are fewer values than
-#' half of the elements of `x`, those of `f32` and `c64` are added in their own dtype, one after the
-#' other.
-#' The order of the additions depends on the shapes alone, so that a sum has the same bits however
-#' many threads there are.
+#' Sums of floats are computed in `f64` and rounded once; but if the number of values is less than
+#' half the number of elements of `x`, those of `f32` and `c64` are added in their own dtype, one
+#' after the other. The order of the additions depends on the shapes alone, so that a sum has the
+#' same bits however many threads there are.
 #'
 #' @param x A tensor or an R array, of numbers.
 #' @param index Positions from 1 on in column-major order: a tensor of integers or whole R numbers.
@@ -244,9 +245,9 @@ nv_gather <- function(x, indices, dim = 1L) {
 #'   first extent is the number of positions and whose other extents are those of `x`; positions
 #'   are then those of rows of `x`.
 #' @return A tensor of the dtype, ambiguity and shape of `x`.
-#' @section Errors: `joist_shape_error` for a position out of range and for another number of
-#'   values; `joist_dtype_error` for positions that are not integers and for bools;
-#'   `joist_promotion_error` for values that do not promote to the dtype of `x`.
+#' @section Errors: `joist_shape_error` for a position out of range and for a wrong number of
+#'   values; `joist_dtype_error` for a tensor of positions that are not integers and for an `x` of
+#'   bools; `joist_promotion_error` for values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
 #' nv_scatter_add(nv_tensor(matrix(0, 3, 2)), c(3, 3), nv_tensor(matrix(1:4, 2), "f32"))
@@ -265,16 +266,17 @@ nv_scatter_add <- function(x, index, values) {
 
 #' Sums of groups of rows
 #'
-#' Slices along the first dim are summed by group, as [rowsum()] does it where the groups are
-#' numbered. Floats are summed in `f64` and rounded once, but for `f32` and `c64` with less than
-#' half as many slices as groups. A sum has the same bits however many threads there are.
+#' `nv_segment_sum()` sums the slices along the first dimension by group, as [rowsum()] does, for
+#' groups that are numbered. Floats are summed in `f64` and rounded once, except `f32` and `c64` if
+#' there are less than half as many slices as groups, which are summed in their own dtype. A sum has
+#' the same bits however many threads there are.
 #'
-#' @param x A tensor of rank 1 at least, or an R array, of numbers.
+#' @param x A tensor of rank 1 or more, or an R array, of numbers.
 #' @param ids The number of the group of each slice, from 1 on: a tensor of integers or whole R
 #'   numbers. They may be traced by [jit()] and are checked when the program runs.
 #' @param count How many groups there are.
-#' @return A tensor of the dtype and ambiguity of `x`, whose first dim is `count`: zeros for groups
-#'   without a slice.
+#' @return A tensor of the dtype and ambiguity of `x`, whose first extent is `count`: zeros for
+#'   groups without a slice.
 #' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0;
 #'   `joist_shape_error` for a group out of range, for a scalar, and when the number of `ids` is not
 #'   that of slices; `joist_dtype_error` for `ids` that are not integers and for bools.
@@ -305,15 +307,15 @@ nv_segment_sum <- function(x, ids, count) {
 
 #' Differences and scaling along the first dimension
 #'
-#' [diff()] and [scale()] of tensors, computed by the operators and in their dtypes. Means and
-#' deviations of `scale()` are those of the numbers in a column: NaN is left out, as by base R.
+#' Methods of [diff()] and [scale()] for tensors, computed with joist's operators. The means and
+#' deviations of `scale()` are those of the numbers in a column: NaN is left out, as in base R.
 #'
 #' @param x A tensor; for `scale()` of rank 2.
 #' @param lag,differences As in [diff()].
 #' @param center,scale As in [scale()]: `TRUE`, `FALSE`, or a number for each column.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
-#' @return A tensor. `diff()` has the dtype of `x`, unsigned integers wrap; `scale()` that of
-#'   [nv_mean()], without R's attributes.
+#' @return A tensor. `diff()` has the dtype of `x`, and unsigned integers wrap. `scale()` has the
+#'   dtype of [nv_mean()], without the attributes `scaled:center` and `scaled:scale`.
 #' @section Errors: `joist_shape_error` when ranks, extents or numbers do not fit;
 #'   `joist_dtype_error` for differences of bools.
 #' @examples

@@ -1,22 +1,22 @@
-#' Exponentials of many, and what models make of them
+#' Log-sum-exp, softmax and related functions
 #'
-#' `nv_logsumexp()` is the logarithm of the sum of exponentials, `nv_softmax()` what share each of
-#' these exponentials has of the sum, and `nv_log_softmax()` the logarithm of that. The greatest
-#' element is subtracted first, so that nothing overflows. `nv_softplus()` is log(1 + exp(x)), and
+#' `nv_logsumexp()` is the logarithm of the sum of exponentials, `nv_softmax()` the share of each
+#' exponential in that sum, and `nv_log_softmax()` the logarithm of the share. The greatest element
+#' is subtracted first, so that nothing overflows. `nv_softplus()` is log(1 + exp(x)), and
 #' `nv_gelu()` is x times the distribution function of the normal distribution, elementwise.
 #'
-#' `f16` and `bf16` are computed in `f32` and rounded once. In `f64` and `f32` errors are at most
-#' 8 ulp, for `nv_logsumexp()` and `nv_log_softmax()` of the greater of 1 and the largest element;
-#' those of a sum of many elements grow as of [nv_reduce_sum()]. `nv_gelu()` keeps its precision in
-#' the negative tail but for 2 x^2 ulp.
+#' `f16` and `bf16` are computed in `f32` and rounded once. In `f64` and `f32` errors are at most 8
+#' ulp, for `nv_logsumexp()` and `nv_log_softmax()` of the greater of 1 and the largest element;
+#' those of a sum of many elements grow as those of [nv_reduce_sum()]. `nv_gelu()` loses at most 2
+#' x^2 ulp in the negative tail.
 #'
 #' @param x A tensor, or an R number or array.
-#' @param dims Dimensions along which is summed, or their names; `NULL` for all.
-#' @param drop Whether the dims that are summed along are dropped; otherwise their extent is 1.
+#' @param dims Dimensions to sum over, or their names; `NULL` for all.
+#' @param drop `FALSE` keeps the dimensions that are summed over, with extent 1.
 #' @return A tensor. Float dtypes are kept; bool and integers become what the promotion rules say,
 #'   see [promotion_facts()].
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
-#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for dims that there are not.
+#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for dimensions that do not exist.
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 1000, 1001, 1002), 3), "f64")
 #' nv_logsumexp(x, 1)

@@ -1,13 +1,13 @@
 #' Sort tensors
 #'
 #' `nv_sort()` sorts the elements, `nv_argsort()` gives the positions that sort them: along a
-#' dimension, or all of them. Equal elements keep their order, also when it is decreasing;
-#' `-0` and `0` are equal, `FALSE` is less than `TRUE`, and in either direction NaN comes behind all
-#' numbers and missing values behind NaN.
+#' dimension, or all of them. Equal elements keep their order, also when it is decreasing; `-0` and
+#' `0` are equal, `FALSE` is less than `TRUE`, and in either direction NaN comes after all numbers
+#' and missing values after NaN.
 #'
-#' `sort()` sorts all elements to rank 1. As base R's, it leaves out missing values and NaN unless
+#' `sort()` sorts all elements to rank 1. Like base R's, it leaves out missing values and NaN unless
 #' `na.last` is `TRUE` or `FALSE`; while `jit()` traces and for [nv_aval()], where the number of
-#' elements cannot depend on values, `na.last = NA` keeps them last. `order()` goes by `xtfrm()`,
+#' elements cannot depend on values, `na.last = NA` keeps them last. `order()` calls `xtfrm()` for
 #' numbers that base R can compare; `nv_argsort()` is faster. Unsigned integers have no negative
 #' numbers: `-x` wraps around, so that `order(-x)` is not a decreasing order; use
 #' `decreasing = TRUE`.
@@ -19,13 +19,13 @@
 #' @param na.last For `sort()`: `TRUE` to put missing values and NaN last, `FALSE` to put them
 #'   first, `NA` to leave them out.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
-#' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand; `nv_argsort()`:
-#'   positions from 1 on, a known `i32`. The shape is that of the operand, or rank 1 for
-#'   `dim = NULL`. `xtfrm()`: an R vector of the same order, of the elements themselves or, where R
-#'   has no numbers for them (`i64`, `ui64`), of their ranks, of which equal elements share the
-#'   smallest.
+#' @return `nv_sort()` and `sort()`: a tensor of the dtype of the operand, with its names from
+#'   `sort()` alone; `nv_argsort()`: positions from 1 on, a known `i32`. The shape is that of the
+#'   operand, or rank 1 for `dim = NULL`. `xtfrm()`: an R vector of the same order, of the elements
+#'   themselves or, where R has no numbers for them (`i64`, `ui64`), of their ranks, of which equal
+#'   elements share the smallest.
 #' @section Errors: `joist_dtype_error` for complex numbers, which have no order;
-#'   `joist_shape_error` for a dimension that is not there; `joist_value_error` for flags that
+#'   `joist_shape_error` for a dimension that does not exist; `joist_value_error` for flags that
 #'   are neither `TRUE` nor `FALSE`, and for `xtfrm()` and `order()` while `jit()` traces.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3), "f16")
@@ -129,11 +129,11 @@ check_elements <- function(x, what, instead = NULL) {
 #' are not enough NaN, either. `nv_take_along()` takes elements at such positions.
 #'
 #' @param x A tensor, or an R number or array.
-#' @param k How many, at most the extent of the dimension.
+#' @param k How many elements to take, at most the extent of the dimension.
 #' @param dim The dimension or its name; a negative one counts from the last; `NULL` for the last.
 #' @param decreasing `TRUE` for the largest, `FALSE` for the smallest.
-#' @param indices Positions from 1 on, an `i32` tensor whose shape differs from that of the
-#'   operand along `dim` only.
+#' @param indices Positions from 1 on: an `i32` tensor, or R integers, whose shape differs from that
+#'   of the operand along `dim` only.
 #' @return `nv_top_k()`: a list of `values`, a tensor of the dtype of the operand, and
 #'   `indices`, a known `i32`, both with extent `k` along `dim`. `nv_take_along()`: a tensor of
 #'   the dtype of the operand and the shape of `indices`.

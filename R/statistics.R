@@ -1,7 +1,7 @@
 #' Variance, norm and count
 #'
-#' Over all dimensions, or over some: the variance and the standard deviation, a vector norm,
-#' and the number of elements that are not zero.
+#' The variance, the standard deviation, a vector norm, and the number of elements that are not
+#' zero: over all dimensions, or over some.
 #'
 #' The variance is the mean square of the distances from the mean, less the square of the mean
 #' distance, which is what rounding the mean costs (Chan, Golub and LeVeque 1983); all of it in
@@ -18,17 +18,18 @@
 #' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(x)`),
 #'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
-#' @param correction What is subtracted from the number of elements before it divides: 1 for
-#'   the estimate from a sample, as base R's [var()] does, 0 for the variance of the elements
-#'   themselves. With no more elements than that the result is not finite.
-#' @param na_rm `TRUE` leaves out missing values and NaN. For a [chunked] tensor, only `FALSE`.
+#' @param correction The number that is subtracted from the number of elements to give the divisor:
+#'   1 for the estimate from a sample, as base R's [var()] does, 0 for the variance of the elements
+#'   themselves. With no more elements than `correction` the result is not finite.
+#' @param na_rm `TRUE` leaves out missing values and NaN, which is not possible for a [chunked]
+#'   tensor.
 #' @param p The norm: 2 for the root of the sum of squares, 1 for the sum of absolute values,
 #'   `Inf` for the largest and `-Inf` for the smallest of them; other positive numbers for
 #'   the p-th root of the sum of p-th powers.
 #' @return A tensor. `nv_var()`, `nv_sd()` and `nv_norm()` have the dtype of [nv_mean()], or
 #'   that of its parts if it is complex; `nv_count_nonzero()` is a known `i64`, in which
 #'   NaN counts.
-#' @section Errors: `joist_shape_error` for a dimension that is not there;
+#' @section Errors: `joist_shape_error` for a dimension that does not exist;
 #'   `joist_value_error` for an invalid `correction` or `p`, for the largest and smallest of no
 #'   elements, and for `na_rm = TRUE` with a chunked tensor.
 #' @references T. F. Chan, G. H. Golub and R. J. LeVeque: Algorithms for computing the sample
@@ -158,15 +159,16 @@ compiled <- new.env(parent = emptyenv())
 
 #' Median and quantiles
 #'
-#' Over all dimensions, or over some; also by R's `median()` and `quantile()` (over all).
+#' The median and quantiles over all dimensions, or over some; also by R's `median()` and
+#' `quantile()` (over all).
 #'
-#' Quantiles are those of [stats::quantile()]; of type 7, linear between the elements at whole
-#' positions. They are computed in double. They are missing if an element is missing. Otherwise NaN
-#' anywhere makes the result NaN, and so does a lack of elements.
+#' Quantiles are those of [stats::quantile()], by default of type 7, and are computed in double. A
+#' result is missing if one of its elements is missing. Otherwise a NaN among them makes the result
+#' NaN, and so does a lack of elements.
 #'
-#' Those of all elements of a [chunked] tensor are as exact: its elements are not sorted but
-#' counted, by 16 bits of their values at a time. That reads them once for each 16 bits of the
-#' dtype, and computes at once.
+#' The quantiles of all elements of a [chunked] tensor are exact, too: its elements are not sorted
+#' but counted, by 16 bits of their values at a time. That reads them once for each 16 bits of the
+#' dtype. It is not delayed, but done at once.
 #'
 #' @references R. J. Hyndman and Y. Fan: Sample quantiles in statistical packages. The American
 #'   Statistician 50 (1996), 361-365.
@@ -179,10 +181,10 @@ compiled <- new.env(parent = emptyenv())
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
 #' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
-#' @section Errors: `joist_shape_error` for a dimension that is not there; `joist_dtype_error` for
-#'   the order of complex numbers; `joist_value_error` for an invalid probability or type, and while
-#'   [jit()] traces and for [nv_aval()] for `na.rm = TRUE` of a tensor that may have missing values
-#'   or NaN.
+#' @section Errors: `joist_shape_error` for a dimension that does not exist; `joist_dtype_error` for
+#'   complex numbers, which have no order; `joist_value_error` for an invalid probability or type,
+#'   and for `na.rm = TRUE` while [jit()] traces and for [nv_aval()], if the tensor may have missing
+#'   values or NaN.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
 #' nv_median(x)

@@ -1,15 +1,16 @@
 #' Make tensors
 #'
-#' A tensor is a typed n-dimensional array in column-major order. Its dtype is *known*
-#' unless `ambiguous = TRUE` says that it is only a guess, as that of an R literal is.
+#' `nv_tensor()` makes a tensor of an R vector or array: a typed n-dimensional array in column-major
+#' order. Its dtype is *known* unless `ambiguous = TRUE` says that it is only a guess, like that of
+#' an R literal.
 #'
-#' Making a tensor loses nothing: a fraction for an integer dtype and a value out of range are
-#' errors (a float dtype rounds to its precision), and `NA` is a missing value. [nv_convert()] is
-#' the explicit cast. Without `dtype`, the default of the promotion rules for the kind of `x` is
-#' taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`; a whole number up
-#' to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`); raw is `ui8`,
-#' `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or `ui64`, `x` may
-#' be text: R has no other way to write whole numbers beyond 2^53.
+#' Making a tensor never changes a value silently: a fraction for an integer dtype and a value out
+#' of range are errors (but a float dtype rounds to its precision), and `NA` is a missing value.
+#' [nv_convert()] is the explicit cast. Without `dtype`, the default of the promotion rules for the
+#' kind of `x` is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`; a
+#' whole number up to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`); raw is
+#' `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or `ui64`,
+#' `x` may be strings, as R's numbers cannot hold all whole numbers beyond 2^53.
 #'
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
 #'   array, a tensor, or an array of [Python][python]; for `i64` and `ui64` also character, with
@@ -22,7 +23,7 @@
 #'   is.
 #' @param na What `NA` becomes: `"missing"` for a missing value (see [nv_mask()]), `"nan"` for NaN,
 #'   which only float and complex dtypes have, or `"error"`.
-#' @param value One value, as `x`.
+#' @param value One value, of the types that `x` can have.
 #' @param n Number of rows and columns.
 #' @param dim The dimension along which the numbers grow.
 #' @param start The first number.
@@ -33,8 +34,9 @@
 #'   of text) is a missing value of the tensor, in every dtype, and comes out as `NA` again: see
 #'   [nv_mask()]. NaN stays NaN, which only float and complex dtypes have.
 #' @section Errors: `joist_value_error` for values that cannot be represented (with value, position
-#'   and dtype), for `NA` with `na = "error"`, factors, dates, strings and lists;
-#'   `joist_shape_error` when `x` does not fill `shape`; `joist_dtype_error` for an unknown dtype.
+#'   and dtype), for `NA` with `na = "error"`, and for factors, dates, lists and, unless `dtype` is
+#'   `i64` or `ui64`, strings; `joist_shape_error` when `x` does not fill `shape`;
+#'   `joist_dtype_error` for an unknown dtype.
 #' @examples
 #' nv_tensor(matrix(1:6, 2), "i16")
 #' nv_scalar(pi, "f64")
@@ -116,12 +118,15 @@ nv_eye <- function(n, dtype = NULL, device = NULL) {
 
 #' Abstract tensors
 #'
-#' `nv_aval()` stands for a tensor without data: operations and jitted functions on it give
-#' the dtype, ambiguity and shape that they would give on data, as another `nv_aval`.
+#' `nv_aval()` makes an abstract tensor, which has a dtype and a shape but no data: operations and
+#' jitted functions return another `nv_aval` for it, of the dtype, ambiguity and shape that they
+#' would give for data.
 #'
-#' @inheritParams nv_tensor
+#' @param dtype A dtype or its name.
+#' @param shape An integer vector of extents; `integer()` is a scalar.
+#' @param ambiguous `TRUE` if the dtype is only a guess.
 #' @param missing `TRUE` for a tensor that has missing values.
-#' @return An `nv_aval` of that dtype and shape, which is also an `nv_tensor`.
+#' @return An object of class `nv_aval`, of that dtype and shape, which is also an `nv_tensor`.
 #' @section Errors: `joist_dtype_error` for an unknown dtype; `joist_shape_error` for invalid
 #'   extents; `joist_value_error` when `ambiguous` or `missing` is neither `TRUE` nor `FALSE`.
 #' @examples
@@ -134,12 +139,15 @@ nv_aval <- function(dtype, shape = integer(), ambiguous = FALSE, missing = FALSE
 
 #' Properties of tensors
 #'
-#' @param x A tensor.
-#' @return `dtype()` the [`joist_dtype`][as_dtype()], `shape()` and `dim()` an integer
-#'   vector of extents (`dim()` is `NULL` for a scalar and a vector, as in base R), `ndims()`
-#'   the rank, `ambiguous()` whether the dtype is only a guess, `device()` where the data is,
-#'   `is_tensor()` `TRUE` for tensors, `length()` the number of elements.
-#' @section Errors: `joist_value_error` if `x` is not a tensor.
+#' These functions return the shape, dtype, rank, ambiguity and device of a tensor. `dim()` and
+#' `length()` work as for R arrays.
+#'
+#' @param x A tensor; for `is_tensor()` any R object.
+#' @return `dtype()`: the [`joist_dtype`][as_dtype()]. `shape()`: an integer vector of extents,
+#'   empty for a scalar (`dim()` is `NULL` for a scalar and a vector, as in base R). `ndims()`: the
+#'   rank. `ambiguous()`: whether the dtype is only a guess, `TRUE` or `FALSE`. `device()`: the
+#'   device of the data, see [nv_device()]. `is_tensor()`: `TRUE` for tensors, otherwise `FALSE`.
+#' @section Errors: `joist_value_error` if `x` is not a tensor, except from `is_tensor()`.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' dtype(x)
@@ -193,21 +201,25 @@ is.array.nv_tensor <- function(x) length(shape(x)) > 1L
 #' @export
 is.matrix.nv_tensor <- function(x) length(shape(x)) == 2L
 
-#' From tensors to R
+#' Convert a tensor to an R vector or array
 #'
-#' `as_array()` gives an R vector (rank 0 and 1) or array. It is exact, or an error: no
-#' value is changed and no `NA` is invented.
+#' `as_array()` converts a tensor to an R vector (rank 0 or 1) or array (rank 2 or more), with its
+#' names. The conversion is exact: a value that R's type cannot hold is an error, unless you ask for
+#' rounding with `as`. Missing values become `NA`, and nothing else does.
 #'
 #' @param x A tensor.
-#' @param as `NULL` for the natural type (see Value), or `"logical"`, `"integer"`,
-#'   `"double"`, `"complex"`, `"raw"`, `"integer64"` or `"character"`. With `"double"` and
-#'   `"complex"` asked for explicitly, 64-bit integers are rounded to the nearest double.
-#'   `"integer64"` loads the namespace of 'bit64' where it is installed.
-#' @return Naturally: `bool` logical; `i8`, `i16`, `i32`, `ui8`, `ui16` integer; `ui32`,
-#'   `i64`, `ui64` double; floats double; complex dtypes complex. `f64`, `i32` and `c128`
-#'   give the tensor's own memory without a copy.
-#' @section Errors: `joist_value_error` when a value has no exact counterpart: an `i64` or
-#'   `ui64` beyond 2^53, or -2^31 (R's `NA_integer_`) in an `i32`.
+#' @param as `NULL` for the usual type (see Value), or `"logical"`, `"integer"`, `"double"`,
+#'   `"complex"`, `"raw"`, `"integer64"` or `"character"`. An explicit `"double"` or `"complex"`
+#'   rounds 64-bit integers to the nearest double. `"integer64"` loads the namespace of 'bit64' if
+#'   that is installed.
+#' @return An R vector or array with the names of `x`. With `as = NULL` its type is logical for
+#'   `bool`, integer for integers of up to 16 bits and `i32`, double for `ui32`, `i64`, `ui64` and
+#'   floats, and complex for complex dtypes. `f64`, `i32` and `c128` share the tensor's memory:
+#'   nothing is copied.
+#' @section Errors: `joist_value_error` for a value that the R type cannot hold exactly (an `i64` or
+#'   `ui64` beyond 2^53, or -2^31, R's `NA_integer_`, in an `i32`), for a tensor without data, and
+#'   for an invalid `as`; `joist_dtype_error` for an `as` that the dtype cannot become, such as
+#'   `"integer"` for a float.
 #' @examples
 #' as_array(nv_tensor(matrix(1:4, 2), "ui8"))
 #' big <- nv_scalar(2^31, "i64") * 2^31

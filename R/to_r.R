@@ -1,8 +1,8 @@
-#' R's own numbers for tensors
+#' Convert tensors in data frames and lists to R vectors
 #'
-#' `to_r()` makes R vectors of all tensors in a data frame or a list. Everything else in it stays as
-#' it is. Models, plots and writers of text read tensors themselves; use `to_r()` to compute in
-#' doubles from there on, as `nls()` and `nlm()` need for their numeric derivatives.
+#' `to_r()` converts all tensors in a data frame or a list to R vectors, and leaves everything else
+#' as it is. Models, plots and functions that write text read tensors themselves; use `to_r()` to
+#' compute in doubles from there on, as `nls()` and `nlm()` need for their numeric derivatives.
 #'
 #' R's types hold all values of all dtypes but 64-bit integers beyond 2^53, which are rounded to the
 #' nearest double, with a warning that says where. To keep them, use
@@ -10,8 +10,8 @@
 #'
 #' @param x A data frame, tibble, data.table, list or tensor.
 #' @return `x` with each tensor in it, at any depth, replaced by what [as_array()] gives for it, or
-#'   by doubles where [as_array()] is an error because integers are too large.
-#' @section Warnings: `joist_rounding_warning` for values that no double has.
+#'   by doubles if [as_array()] fails because integers are too large.
+#' @section Warnings: `joist_rounding_warning` for values that are rounded to a double.
 #' @section Errors: `joist_value_error` for a tensor without data ([nv_aval()], or while `jit()`
 #'   traces).
 #' @examples

@@ -1,7 +1,7 @@
 #' Follow dtypes through a function
 #'
-#' Runs a function and lists what each of its operations does with dtypes: what went in, what came
-#' out, and where promotion did something that the code does not say.
+#' `trace_dtypes()` runs a function and lists what each of its operations does with dtypes: what
+#' went in, what came out, and where promotion did something that the code does not say.
 #'
 #' With [nv_aval()] for arguments nothing is computed: dtypes and shapes are all there is, and the
 #' function must not look at values. With tensors it is computed as usual, `if` and `while` can look
@@ -30,8 +30,8 @@
 #' @param f A function, jitted or not.
 #' @param ... Arguments of `f`: [nv_aval()], tensors, other R values, and lists of them.
 #' @inheritParams common_dtype
-#' @param x,object What `trace_dtypes()` gave.
-#' @param n How many rows are printed.
+#' @param x,object A result of `trace_dtypes()`.
+#' @param n The number of rows to print.
 #' @return A data frame of class `joist_dtype_trace` with a row per place and operation, in the
 #'   order in which they first ran, and the columns `line` and `file` (`NA` without source), `call`
 #'   (the code of the call), `op` (the operation, as in [program()]), `operands` (their dtypes

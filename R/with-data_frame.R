@@ -1,13 +1,14 @@
 #' Tensors in data frames
 #'
-#' A tensor of rank 1 is one column with its dtype, a tensor of rank 2 one column for each of its
-#' columns, as for a matrix, and a scalar a column of one row. Base R, tibbles and data.tables read
-#' the values of such columns: `df[df$x > 5, ]`, `merge()`, `tapply()`, `na.omit()`, `lm()` and
-#' [ggplot2::ggplot()] need no conversion. `rbind()` makes R numbers of tensors where a column of
-#' the first data frame is an R vector.
+#' A tensor can be a column of a data frame, in which it keeps its dtype. A tensor of rank 1 makes
+#' one column, a tensor of rank 2 one column for each of its columns, as a matrix does, and a scalar
+#' a column of one row. Base R, tibbles and data.tables read the values of such columns:
+#' `df[df$x > 5, ]`, `merge()`, `tapply()`, `na.omit()`, `lm()` and [ggplot2::ggplot()] need no
+#' conversion. `rbind()` follows the first data frame: where its column is an R vector, tensors
+#' become R numbers.
 #'
-#' In tibbles and whatever else is built on the vctrs package, the common type of two columns is
-#' that of [common_dtype()].
+#' In tibbles and in other packages built on vctrs, the common type of two columns is that of
+#' [common_dtype()].
 #'
 #' Missing rows, such as those of `merge(all.x = TRUE)`, `df[NA, ]`, `dplyr::left_join()` and
 #' `dplyr::lag()`, are missing values of the column, in every dtype (see [nv_mask()]).
@@ -16,23 +17,23 @@
 #' `aggregate()` by a tensor, `complete.cases()`, and `duplicated()` and `unique()` of data frames
 #' with several columns read the doubles that R sees: whole numbers beyond 2^53 are `NA` there, with
 #' a warning of class `joist_view_warning`, so `aggregate()` leaves out their rows. Group by
-#' `factor(df$id)` there, or use `tapply()`, `rowsum()`, `split()` or `xtabs()`. Compare ids with
-#' text by `%in%`, as in `df[df$id %in% "9007199254740993", ]`.
+#' `factor(df$id)` instead, or use `tapply()`, `rowsum()`, `split()` or `xtabs()`. Compare ids with
+#' strings, as in `df[df$id %in% "9007199254740993", ]`.
 #'
 #' `write.csv()` writes all digits. Read ids with
 #' `read.csv(file, colClasses = c(id = "character"))` and convert them with
 #' `nv_tensor(df$id, "i64")`.
 #'
-#' @param x A tensor of rank 2 at most.
+#' @param x A tensor of rank 0, 1 or 2.
 #' @param row.names `NULL` or a character vector with a name for each row.
-#' @param optional `TRUE` leaves names out.
+#' @param optional `TRUE` leaves the names of the columns out.
 #' @param ... Ignored.
-#' @param nm The name of a single column.
+#' @param nm The name of the column, for a tensor of rank 0 or 1.
 #' @param as `"tensor"` for columns that are tensors, `"R"` for R's own vectors, as [to_r()] makes
 #'   them.
 #' @return A data frame whose columns are tensors of rank 1 with the dtype of `x`, or R vectors.
-#' @section Errors: `joist_shape_error` for a rank over 2; `joist_value_error` for a tensor
-#'   without data and for another `as`.
+#' @section Errors: `joist_shape_error` for a rank over 2; `joist_value_error` for a tensor without
+#'   data and for an invalid `as`.
 #' @examples
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' df[order(df$x), ]
@@ -75,18 +76,20 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 
 #' Data frames with tensors
 #'
-#' These are [stats::na.omit()] and [base::merge()], which work on columns with tensors: write those
-#' instead. `na.omit()` leaves out missing values and NaN. `merge()` compares keys by their values;
-#' with `all = TRUE`, rows without a partner get missing values, in every dtype. Data frames that
-#' are merged by one column of integers, all of whose rows need a partner, are sorted by it: rows of
-#' one key are then in the order of `x`, and of `y`.
+#' [stats::na.omit()] and [base::merge()] work on data frames with tensors: write those.
+#' `nv_na_omit()` and `nv_merge()` are other names for them. `na.omit()` leaves out missing values
+#' and NaN. `merge()` compares keys by their values; with `all = TRUE`, rows without a partner get
+#' missing values, in every dtype. Data frames that are merged by one column of integers, all of
+#' whose rows need a partner, are sorted by it: rows of one key are then in the order of `x`, and of
+#' `y`.
 #'
 #' @param object A data frame or a tensor.
 #' @param x,y Data frames.
 #' @param ... Arguments of [stats::na.omit()] and [base::merge()].
 #' @return What [stats::na.omit()] and [base::merge()] return; tensors keep their dtype.
-#' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()]: what
-#'   is left depends on values; and for a merged data frame of 2^31 rows or more.
+#' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()], as
+#'   the number of elements that are left depends on values; if `x` or `y` is not a data frame; and
+#'   for a merged data frame of 2^31 rows or more.
 #' @examples
 #' na.omit(data.frame(x = nv_tensor(c(1, NA, 3), "ui8"), y = 1:3))
 #' na.omit(nv_tensor(c(1, NaN, NA)))

@@ -21,7 +21,7 @@
 #' @return Invisibly: of rules, a data frame of the nodes and their places, `node`, `x` and `y`; of
 #'   a table, a logical matrix of the cells that differ, or `NULL` without `against`.
 #' @section Errors:
-#' `joist_promotion_error` for rules that are a table and no lattice: plot their
+#' `joist_promotion_error` for rules that are a table, not a lattice: plot their
 #' [promotion_table()]; `joist_dtype_error` for a name that is not a node; `joist_value_error` for a
 #' table without cells.
 #' @source The layout is that of the figures of JAX's design document JEP 9407

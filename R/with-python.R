@@ -5,38 +5,34 @@
 #'
 #' @section To Python:
 #' Wherever reticulate takes R objects to Python, as arguments of Python functions, in `py$x <- x`
-#' and by `reticulate::r_to_py(x)`, a tensor becomes a NumPy array of its dtype. Those that NumPy
-#' lacks,
-#' `bf16` and the integers and floats of up to a byte such as `i4` and `f8E4M3FN`, have dtypes of
-#' the
-#' Python package 'ml_dtypes', which must be installed. The array shares the tensor's memory, but
-#' for
-#' signed integers of fewer than 8 bits, and is read-only, in Fortran order; `numpy.array(a)` is a
-#' copy that
-#' can be written. Python may keep it as long as it likes, and let go of it in any thread. A tensor
-#' on a
-#' GPU is copied to the CPU first. NumPy arrays have no missing values, and a tensor with some is a
-#' `joist_value_error`: replace them, or make an array of pyarrow, `a <- nv_to_arrow(x, "pyarrow")`.
-#' Of that, `a$to_pandas(types_mapper = pandas$ArrowDtype)` is a nullable array of pandas.
+#' and by `reticulate::r_to_py(x)`, a tensor becomes a NumPy array of its dtype. Dtypes that NumPy
+#' lacks, `bf16` and the integers and floats of up to a byte such as `i4` and `f8E4M3FN`, become
+#' those of the Python package 'ml_dtypes', which must be installed. The array is read-only, in
+#' Fortran order, and shares the tensor's memory, except for signed integers of fewer than 8 bits;
+#' `numpy.array(a)` is a copy that can be written. Python may keep it as long as it likes, and let
+#' go of it in any thread. A tensor on a GPU is copied to the CPU first. NumPy arrays have no
+#' missing values, so a tensor with missing values is a `joist_value_error`: replace them, or make
+#' an array of pyarrow, `a <- nv_to_arrow(x, "pyarrow")`. From that,
+#' `a$to_pandas(types_mapper = pandas$ArrowDtype)` makes a nullable array of pandas.
 #'
 #' Other libraries take `r_to_py(nv_to_dlpack(x))` with their `from_dlpack()`, in all dtypes that
-#' they have; those of fewer than 8 bits only if they ask for DLPack 1.1. Libraries that ask for
-#' version 1 share the memory; the others get a copy that
-#' they may write. PyTorch shares it without remembering that it is read-only: call no function
-#' there that writes in place, such as `fill_()`, or do so with a copy, of `x$clone()` in Python or
-#' of `nv_to_dlpack(x, versioned = FALSE)`.
+#' they have, but dtypes of fewer than 8 bits only if they ask for DLPack 1.1. Libraries that ask
+#' for version 1 share the memory; the others get a copy that they may write to. PyTorch shares it
+#' without remembering that it is read-only: call no function there that writes in place, such as
+#' `fill_()`, or do so with a copy, of `x$clone()` in Python or of
+#' `nv_to_dlpack(x, versioned = FALSE)`.
 #'
 #' @section From Python:
 #' [nv_tensor()] takes NumPy arrays and scalars, arrays of JAX and PyTorch, and whatever else has a
 #' `__dlpack__()`, an `__array_interface__` or an `__array__()`. The tensor shares the memory where
-#' the elements have R's order (Fortran order, or one dimension) and are aligned numbers in the
-#' byte order of this machine; otherwise, and for dtypes of fewer than 8 bits, it is a copy. joist
-#' never writes to that memory, but what
-#' Python writes there later is seen in the tensor: `x$copy()` in Python avoids it.
+#' the elements have R's order (Fortran order, or one dimension) and are aligned numbers in the byte
+#' order of this machine; otherwise, and for dtypes of fewer than 8 bits, it is a copy. joist never
+#' writes to that memory, but the tensor changes with what Python writes there later: `x$copy()` in
+#' Python avoids that.
 #'
-#' On its own, reticulate makes R vectors of NumPy arrays, and with that doubles of most numbers.
-#' joist does not change that. Import modules with `convert = FALSE`, and what they give stays a
-#' Python object that `nv_tensor()` reads exactly, such as an `int64` beyond 2^53.
+#' By default, reticulate makes R vectors of NumPy arrays, and so doubles of most numbers. joist
+#' does not change that. Import modules with `convert = FALSE`, so that their results stay Python
+#' objects, which `nv_tensor()` reads exactly, even an `int64` beyond 2^53.
 #'
 #' Masked elements of an array of `numpy.ma` are missing values of the tensor. Nullable arrays of
 #' pandas are read by `as_tensor(pyarrow$array(x))`.

@@ -1,13 +1,14 @@
 #' Expect equal tensors
 #'
-#' For tests with the testthat package: what [all.equal.nv_tensor()] says of two tensors, with the
-#' tolerance of their dtype. (`testthat::expect_equal()` compares tensors, too, but in its third
-#' edition with the tolerance of `f64` if none is given; `expect_identical()` compares bits.)
+#' An expectation for the testthat package, which fails unless [all.equal.nv_tensor()] is `TRUE`
+#' with the tolerance of the dtype. (`testthat::expect_equal()` compares tensors, too, but in its
+#' third edition with the tolerance of `f64` if none is given; `expect_identical()` compares bits.)
 #'
 #' @param object,expected Tensors.
-#' @param tolerance Largest relative difference; by default that of the dtype of `object`.
+#' @param tolerance The largest relative difference that counts as equal; `NULL` for the square root
+#'   of the machine epsilon of the dtype of `object`.
 #' @param ... Passed on to [all.equal()] for the values.
-#' @return `object`, invisibly. The failure says what differs: dtype, ambiguity, shape or values.
+#' @return `object`, invisibly. A failure says what differs: dtype, ambiguity, shape or values.
 #' @section Errors: `joist_value_error` when `object` is not a tensor.
 #' @examples
 #' if (requireNamespace("testthat", quietly = TRUE)) {

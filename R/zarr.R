@@ -1,8 +1,8 @@
 #' Zarr arrays: tensors in stores
 #'
 #' `nv_zarr()` opens an array in a Zarr store, `nv_zarr_create()` makes one there: a tensor whose
-#' elements stay where they are, in chunks, and may be more than memory holds. See [chunked] for
-#' what can be done with it. A Zarr group is opened as a list of its members.
+#' elements stay in the store, in chunks, and may be larger than memory. See [chunked] for what can
+#' be done with it. A Zarr group is opened as a list of its members.
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `gzip`, `zlib` and `crc32c`,
@@ -30,12 +30,12 @@
 #' @param chunks The extents of a chunk, or one number for all dimensions; `NULL` for chunks of
 #'   about a million elements.
 #' @param node The path of an array or group within the store, with slashes; `""` for the store
-#'   itself. Groups that it goes through are made.
+#'   itself. Groups on the way are made.
 #' @param fill The value of elements that were never written, an R value or tensor; `NULL` for 0,
 #'   or 1 for `f8E8M0FNU`, which has no 0.
 #' @param codecs The names of codecs for the bytes, in the order in which they are applied:
-#'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` where joist has them.
-#' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr have, or
+#'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` if joist was built with their libraries.
+#' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr support, or
 #'   `"F"`, that of tensors, which is faster here; or the dimensions, the slowest first.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the
 #'   opposite of this machine's order.
@@ -46,7 +46,7 @@
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
 #'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
 #'   a vector, and its dimensions, are not kept.
-#' @param overwrite Whether an array that is there is replaced, chunks and all.
+#' @param overwrite `TRUE` replaces an existing array, chunks and all.
 #' @return `nv_zarr()` and `nv_zarr_create()`: a chunked tensor, of the known dtype that the array
 #'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
 #'   `nv_zarr()` of a group: a list of arrays and groups, by their names, with the attribute

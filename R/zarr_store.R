@@ -1,9 +1,9 @@
-#' Where Zarr arrays are kept
+#' Make a store for Zarr arrays
 #'
-#' A store is a table of five functions that give and take bytes by the names of keys. [nv_zarr()]
-#' and [nv_zarr_create()] make one of the path of a folder, or of an address that begins with
-#' `http://` or `https://`, which can be read; `nv_zarr_store()` makes one of your own functions,
-#' for whatever else keeps bytes.
+#' A store keeps bytes under keys. It has five functions, which read, write, list, delete and look
+#' for them. [nv_zarr()] and [nv_zarr_create()] make a store of the path of a folder, or of an
+#' address that begins with `http://` or `https://`, which can only be read; `nv_zarr_store()` makes
+#' one of your own functions, for any other place that keeps bytes.
 #'
 #' Keys are like `"zarr.json"` or `"c/0/1"`: names with slashes between them. What is written under
 #' a key must be there as a whole or not at all. Functions that go to the processes of a `plan()` of
