@@ -198,7 +198,7 @@ as_tensor.nanoarrow_vctr <- function(x, na = "missing", ...) { # nolint: object_
 check_nanoarrow <- function(x) {
   if (!nanoarrow::nanoarrow_pointer_is_valid(x)) {
     stop_joist(
-      "joist_value_error", "this ", class(x)[1L], " was released, or moved to somebody else"
+      "joist_value_error", "this ", class(x)[1L], " was released, or moved to another owner"
     )
   }
 }

@@ -220,8 +220,8 @@ mark_leaves <- function(x, label) {
     leaf <- as_exact_operand(leaf)
     if (!is_float_dtype(leaf)) {
       stop_joist(
-        "joist_dtype_error", label, " is differentiated by and must be float, not ",
-        format(dtype(leaf)), "; convert it, or leave it out of `wrt`"
+        "joist_dtype_error", label, " must be float for derivatives with respect to it, not ",
+        format(dtype(leaf)), "; convert it, or leave it out"
       )
     }
     marked(list(leaf))

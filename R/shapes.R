@@ -231,7 +231,7 @@ nv_gather <- function(x, indices, dim = 1L) {
 #' Add values at positions
 #'
 #' `nv_scatter_add()` adds values to the elements of a tensor at given positions, as often as a
-#' position occurs: the counterpart of [nv_gather()].
+#' position occurs: the counterpart of [nv_gather()]. A sum is missing if one of its values is.
 #'
 #' Sums of floats are computed in `f64` and rounded once; but if the number of values is less than
 #' half the number of elements of `x`, those of `f32` and `c64` are added in their own dtype, one
@@ -246,8 +246,9 @@ nv_gather <- function(x, indices, dim = 1L) {
 #'   are then those of rows of `x`.
 #' @return A tensor of the dtype, ambiguity and shape of `x`.
 #' @section Errors: `joist_shape_error` for a position out of range and for a wrong number of
-#'   values; `joist_dtype_error` for a tensor of positions that are not integers and for an `x` of
-#'   bools; `joist_promotion_error` for values that do not promote to the dtype of `x`.
+#'   values; `joist_value_error` for a missing position; `joist_dtype_error` for a tensor of
+#'   positions that are not integers and for an `x` of bools; `joist_promotion_error` for values
+#'   that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
 #' nv_scatter_add(nv_tensor(matrix(0, 3, 2)), c(3, 3), nv_tensor(matrix(1:4, 2), "f32"))
@@ -268,8 +269,8 @@ nv_scatter_add <- function(x, index, values) {
 #'
 #' `nv_segment_sum()` sums the slices along the first dimension by group, as [rowsum()] does, for
 #' groups that are numbered. Floats are summed in `f64` and rounded once, except `f32` and `c64` if
-#' there are less than half as many slices as groups, which are summed in their own dtype. A sum has
-#' the same bits however many threads there are.
+#' there are less than half as many slices as groups, which are summed in their own dtype. A sum is
+#' missing if one of its elements is. A sum has the same bits however many threads there are.
 #'
 #' @param x A tensor of rank 1 or more, or an R array, of numbers.
 #' @param ids The number of the group of each slice, from 1 on: a tensor of integers or whole R
@@ -277,9 +278,10 @@ nv_scatter_add <- function(x, index, values) {
 #' @param count How many groups there are.
 #' @return A tensor of the dtype and ambiguity of `x`, whose first extent is `count`: zeros for
 #'   groups without a slice.
-#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0;
-#'   `joist_shape_error` for a group out of range, for a scalar, and when the number of `ids` is not
-#'   that of slices; `joist_dtype_error` for `ids` that are not integers and for bools.
+#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0, and
+#'   for missing `ids`; `joist_shape_error` for a group out of range, for a scalar, and when the
+#'   number of `ids` is not that of slices; `joist_dtype_error` for `ids` that are not integers and
+#'   for bools.
 #' @examples
 #' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
 #' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)

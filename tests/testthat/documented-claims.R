@@ -27,7 +27,10 @@ raised_errors <- alist(
   ),
   as_array = list(
     joist_value_error = as_array(nv_scalar(2^53, "i64") + 1L),
-    joist_value_error = as_array(nv_scalar(-2^31, "i32"))
+    joist_value_error = as_array(nv_scalar(-2^31, "i32")),
+    joist_value_error = as_array(nv_aval("f32", 3)),
+    joist_value_error = as_array(v, as = "text"),
+    joist_dtype_error = as_array(v, as = "integer")
   ),
   as_dtype = list(joist_dtype_error = as_dtype("f31")),
   as_tensor = list(
@@ -119,17 +122,20 @@ raised_errors <- alist(
     joist_value_error = check_gradient(function(x) sum(x * nv_stop_gradient(x)), v),
     joist_value_error = check_gradient(function(x) sum(nv_polygamma(20, x)), v),
     joist_value_error = check_gradient(sum, v, step = 0),
+    joist_value_error = check_gradient(sum, v, tolerance = 0),
     joist_dtype_error = check_gradient(sum, i),
     joist_shape_error = check_gradient(function(x) x, v)
   ),
   nv_scatter_add = list(
     joist_shape_error = nv_scatter_add(v, 4, 1),
+    joist_value_error = nv_scatter_add(v, NA, 1),
     joist_shape_error = nv_scatter_add(v, 1:2, v),
     joist_dtype_error = nv_scatter_add(v, v, v),
     joist_dtype_error = nv_scatter_add(b, 1, b),
     joist_promotion_error = nv_scatter_add(i, 1, v)
   ),
   nv_segment_sum = list(
+    joist_value_error = nv_segment_sum(v, c(1, NA, 2), 2),
     joist_shape_error = nv_segment_sum(v, c(1, 2, 3), 2),
     joist_value_error = nv_segment_sum(v, c(1, 1, 1), -1),
     joist_shape_error = nv_segment_sum(v, 1:2, 2),
@@ -160,7 +166,8 @@ raised_errors <- alist(
   ),
   nv_na_omit = list(
     joist_value_error = nv_na_omit(nv_aval("f32", 3)),
-    joist_value_error = jit(function(x) nv_na_omit(x))(v)
+    joist_value_error = jit(function(x) nv_na_omit(x))(v),
+    joist_value_error = nv_merge(v, v)
   ),
   nv_add = list(
     joist_promotion_error = strict(i + v),
@@ -240,7 +247,8 @@ raised_errors <- alist(
     joist_shape_error = nv_gather(v, 4),
     joist_shape_error = nv_gather(v, 0),
     joist_shape_error = nv_gather(v, 1, 2),
-    joist_dtype_error = nv_gather(v, v)
+    joist_dtype_error = nv_gather(v, v),
+    joist_value_error = nv_gather(v, 1.5)
   ),
   nv_key = list(
     joist_value_error = nv_key(1.5),
@@ -460,6 +468,8 @@ raised_errors <- alist(
   ),
   nv_linspace = list(
     joist_value_error = nv_seq(1, 2, -1),
+    joist_value_error = nv_seq_len(-1),
+    joist_value_error = nv_linspace(0, 1, 1.5),
     joist_value_error = nv_linspace(0, 300, 3, dtype = "i8"),
     joist_value_error = jit(function(to) nv_seq(1, to))(nv_scalar(3)),
     joist_shape_error = nv_linspace(v, 1, 3),
@@ -489,7 +499,10 @@ raised_errors <- alist(
     joist_promotion_error = strict(nv_trigamma(i)),
     joist_dtype_error = nv_polygamma(1, z)
   ),
-  program = list(joist_value_error = program(jit(function(x) x))),
+  program = list(
+    joist_value_error = program(jit(function(x) x)),
+    joist_value_error = program(function(x) x, v, what = "text")
+  ),
   nv_sqrt = list(
     joist_promotion_error = strict(sqrt(i)),
     joist_dtype_error = nv_cbrt(z), joist_dtype_error = nv_sinpi(z),
