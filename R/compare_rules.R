@@ -14,10 +14,10 @@
 #'
 #' @section Casts:
 #' For each rule set in `to`, `compare_rules()` looks for the smallest set of casts with which every
-#' call in the code gives the dtype that it gives under `from`, ambiguous or not. A cast may be put
-#' on an argument of `f`, before its first line, on an operand of a call or on its result, in `f`
-#' and in the functions that it calls by name. Then the functions are edited and run under `to`:
-#' `checked` is `TRUE` when that gave the dtypes.
+#' call in the code gives the dtype that it gives under `from` (whether the dtype is ambiguous does
+#' not count). A cast may be put on an argument of `f`, before its first line, on an operand of a
+#' call or on its result, in `f` and in the functions that it calls by name. Then the functions are
+#' edited and run under `to`: `checked` is `TRUE` when that gave the dtypes.
 #'
 #' The first set is built one cast at a time; then smaller ones are searched for, within a limit.
 #' `fewest` is `TRUE` when that search was completed: then no smaller set of such casts exists,

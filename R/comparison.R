@@ -15,7 +15,7 @@
 #' * Other tensors: in their common dtype, as arithmetic would compute. An `i32` that `f32` rounds
 #'   can equal an `f32`.
 #'
-#' @param lhs,rhs A tensor or an R number.
+#' @param lhs,rhs A tensor, or an R number or array.
 #' @return A known `bool` tensor, missing where an operand is, also in `x == NA`: use [nv_is_na()].
 #'   NaN is equal to nothing, and neither less nor greater than anything.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype, `joist_shape_error`

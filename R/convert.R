@@ -8,8 +8,7 @@
 #' bits are the lowest of the byte, and the others are zero, or ignored. For bytes in memory and in
 #' files, see [nv_read_bin()].
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param x A tensor, or an R number or array, which is converted from its exact values.
 #' @param dtype A dtype or its name.
 #' @param ambiguous Whether the new dtype is only a guess.
 #' @return A tensor of dtype `dtype`.
@@ -37,8 +36,7 @@ nv_bitcast_convert <- function(x, dtype) {
 #' `nv_reshape()` gives the elements another shape, in column-major order.
 #' `nv_broadcast_to()` repeats a scalar, or extents of 1.
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param x A tensor, or an R number or array.
 #' @param shape An integer vector of extents.
 #' @return A tensor of the operand's dtype and of shape `shape`.
 #' @section Errors: `joist_shape_error` when the number of elements differs, or the shape

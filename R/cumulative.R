@@ -20,7 +20,7 @@
 #' lost digits on the CPU, but not all of them on a GPU. A complex one that has overflowed is
 #' infinite there, whatever its parts are on the CPU.
 #'
-#' @param x A tensor or an R vector; a bare R vector keeps its exact values.
+#' @param x A tensor, or an R number or array, whose values are exact.
 #' @param dim The dimension along which to accumulate, or its name; negative ones count from the
 #'   last. `NULL` for all elements in column-major order.
 #' @param dtype The dtype of the result instead of the usual one.

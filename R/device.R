@@ -28,7 +28,7 @@
 #' used, forked processes (`parallel::mclapply()`) cannot use it.
 #'
 #' @param name Name of a device.
-#' @param x A tensor or an R number.
+#' @param x A tensor, or an R number or array.
 #' @param device A device or its name.
 #' @return `nv_device()`: a `joist_device`. `nv_devices()`: the names of the devices of this machine
 #'   that joist can use. `nv_to()`: a tensor with the dtype and data of `x` on `device`, or `x`

@@ -14,8 +14,8 @@
 #' not called `i1`, which is `bool`) and floats of 4, 6 and 8 bits, named as in StableHLO by their
 #' bits of exponent and fraction: `f4E2M1FN`, `f6E2M3FN`, `f6E3M2FN`, `f8E3M4`, `f8E4M3`, `f8E5M2`,
 #' `f8E4M3FN`, `f8E4M3B11FNUZ`, `f8E4M3FNUZ`, `f8E5M2FNUZ` and `f8E8M0FNU`. Names of ml_dtypes, JAX
-#' and PyTorch (`float8_e4m3fn`) are read and written, too. An element takes a byte of memory; file
-#' formats that pack such elements are packed in files.
+#' and PyTorch (`float8_e4m3fn`) are read and written, too. An element takes a byte of memory; files
+#' are packed where their format packs such elements.
 #'
 #' Integers wrap around modulo 2^bits. Floats compute in `f32` and are rounded once, to nearest,
 #' ties to even. What overflows becomes infinity in the formats that have it (`f8E3M4`, `f8E4M3`,

@@ -28,11 +28,12 @@
 #'   several uses of a value are added in its dtype. Conversion to an integer or bool has the
 #'   derivative zero, and so have comparisons, rounding, positions and random integers.
 #' @section Where a derivative is not defined: Equal operands of `nv_min()` and `nv_max()`, and
-#'   equal extremes of [nv_reduce_max()], share the derivative; [nv_abs()] has 0 at 0. Both branches
-#'   of [nv_ifelse()] are computed, and zero times an infinite slope is NaN: keep the operand of the
-#'   other branch away from there, as in `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`. The
-#'   derivatives of [nv_chol()] and [nv_eigh()] are with respect to symmetric matrices; [nv_qr()]
-#'   needs at least as many rows as columns.
+#'   equal extremes of [nv_reduce_max()], share the derivative; that of [nv_abs()] at 0 is 0. Both
+#'   branches of [nv_ifelse()] are computed, and zero times an infinite slope is NaN: keep the
+#'   operand of the other branch away from there, as in
+#'   `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`. The derivatives of [nv_chol()] and
+#'   [nv_eigh()] are with respect to symmetric matrices; [nv_qr()] needs at least as many rows as
+#'   columns.
 #' @section Missing values: If `f` leaves missing elements out, as `sum(x, na.rm = TRUE)` does, the
 #'   derivatives with respect to them are zero. If the value of `f` is missing, so are all of its
 #'   derivatives.

@@ -1,11 +1,12 @@
 #' Compile a function
 #'
-#' `jit()` compiles a function of tensors. The first time the result is called with arguments of
-#' given dtypes and shapes, it records what `f` does with them; from then on it runs that program
-#' without R. Elementwise operations are fused, so that an expression moves every byte once. Results
-#' have the dtype, ambiguity and bits that `f` itself gives for tensors. Whether an argument has
-#' missing values (see [nv_mask()]) counts as well: `f` is recorded once for tensors with and once
-#' for tensors without them, and the first program has more instructions, for the masks.
+#' `jit()` compiles a function of tensors. The first time the compiled function is called with
+#' arguments of given dtypes and shapes, it records what `f` does with them; from then on it runs
+#' that program without R. Elementwise operations are fused, so that an expression moves every byte
+#' once. Results have the dtype, ambiguity and bits that `f` itself gives for tensors. Whether an
+#' argument has missing values (see [nv_mask()]) counts as well: `f` is recorded once for tensors
+#' with and once for tensors without them, and the first program has more instructions, for the
+#' masks.
 #'
 #' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R number
 #' stays an R number in `f`: its dtype gives way to known ones and its value is exact where it meets

@@ -11,8 +11,7 @@
 #' `r stated_errors(elementary_functions())`, so that results may differ from base R in the last
 #' digits. `f16` and `bf16` are computed in `f32` and rounded once.
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param x A tensor, or an R number or array.
 #' @return A tensor. Float and complex dtypes are kept; integers and bool become what the promotion
 #'   rules say, see [promotion_facts()] (under anvil `sqrt()` of an `i32` is `f32?`).
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
@@ -98,8 +97,7 @@ nv_digamma <- function(x) .Call(joist_r_op1, "digamma", x)
 #' wrap to itself, with a warning. The absolute value of a complex number is accurate to
 #' `r stated_error("abs")`, and infinite if one of the parts is.
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param x A tensor, or an R number or array.
 #' @return A tensor of the operand's dtype; `nv_abs()` of a complex tensor has the dtype of
 #'   its parts.
 #' @section Errors: `joist_dtype_error` for `nv_negate()` and `nv_sign()` of bool, and for rounding
@@ -122,8 +120,7 @@ nv_trunc <- function(x) .Call(joist_r_op1, "trunc", x)
 #' `is.finite()` and `is.infinite()`. Integers are finite. A missing value gives `FALSE` in all
 #' three; see [nv_is_na()].
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param x A tensor, or an R number or array.
 #' @return A known `bool` tensor.
 #' @examples
 #' nv_is_nan(nv_tensor(c(1, NaN, Inf)))
@@ -139,8 +136,7 @@ nv_is_infinite <- function(x) .Call(joist_r_op1, "is_infinite", x)
 #' `Arg()` and `Conj()`; `Mod()` is [nv_abs()]. A real number is its own real part and conjugate,
 #' and its imaginary part is 0. `nv_arg()` is accurate to `r stated_error("arg")`.
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param x A tensor, or an R number or array.
 #' @return A tensor: `nv_real()`, `nv_imag()` and `nv_arg()` of a complex tensor have the float
 #'   dtype of its parts, `nv_conj()` keeps the dtype. `nv_arg()` of an integer has the float dtype
 #'   that the rules give ([promotion_facts()]). Angles are in radians.

@@ -6,11 +6,11 @@
 #' `common_dtype()` returns the dtype that two operands are converted to before an operation, and
 #' says whether that dtype is ambiguous: only a guess.
 #'
-#' Under most rules, dtypes of up to a byte, such as `i4` and `f8E4M3FN`, have a common dtype only
-#' with themselves and with R numbers; [promotion_rules()] says which rules know them.
-#'
 #' An *ambiguous* dtype (written `f32?`) is one that was not requested: the default of a bare R
 #' number, or a result of such defaults. Most rule sets let it give way to a known dtype.
+#'
+#' Under most rules, dtypes of up to a byte, such as `i4` and `f8E4M3FN`, have a common dtype only
+#' with themselves and with R numbers; [promotion_rules()] says which rules know them.
 #'
 #' @param lhs_dtype,rhs_dtype dtypes: a name such as `"f32"`, a `joist_dtype`, or a tensor, of which
 #'   only the dtype counts.

@@ -15,8 +15,7 @@
 #' `nv_reduce_any()` and `nv_reduce_all()` follow R's three-valued logic: any of `NA` and `TRUE` is
 #' `TRUE`.
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until the
-#'   common dtype is known.
+#' @param x A tensor, or an R number or array.
 #' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(x)`),
 #'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.

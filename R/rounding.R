@@ -13,8 +13,7 @@
 #' decimal point leaves them unchanged; otherwise the result is the nearest multiple of a power of
 #' 10, the even one of two, and wraps around if the dtype cannot hold it.
 #'
-#' @param x A tensor or an R number; a bare R number keeps its exact value until it is
-#'   rounded.
+#' @param x A tensor, or an R number or array.
 #' @param digits A whole number: for `nv_round()` of digits after the decimal point, for
 #'   `nv_signif()` of significant digits, at least 1 of which is kept.
 #' @return A tensor of the operand's dtype.

@@ -3,8 +3,8 @@
 #' `nv_pad()` puts a value around a tensor, and between its elements. `nv_tril()` and `nv_triu()`
 #' keep the lower and the upper triangle of the matrices in the first two dimensions, and make the
 #' rest 0. `nv_diag()` makes a diagonal matrix of a vector, and takes the diagonal of a matrix.
-#' `nv_split()` cuts a tensor into parts along a dimension; `split()` sorts all of its elements, in
-#' column-major order, into groups.
+#' `nv_split()` cuts a tensor into parts along a dimension; `split()` divides all of its elements,
+#' in column-major order, into groups.
 #'
 #' @param x A tensor or an R array.
 #' @param padding_value The value to pad with, a scalar; it takes the dtype of the tensor as in

@@ -14,7 +14,7 @@
 #'
 #' [var()] of a tensor is that of all elements, or of a matrix the covariances of its columns.
 #'
-#' @param x A tensor or an R vector; a bare R vector keeps its exact values.
+#' @param x A tensor, or an R number or array, whose values are exact.
 #' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(x)`),
 #'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
