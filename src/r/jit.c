@@ -201,11 +201,10 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   signature->leaf_capacity = LEAVES_ON_STACK;
   signature->length = signature->leaf_count = 0;
   signature->traced = signature->abstract = signature->named = false;
-  /* A built-in rule set is its address, a user's its content. */
-  const bool built_in = joist_r_rules_stay(rules);
-  append_byte(signature, built_in);
-  append(signature, built_in ? (const void *)&rules : rules,
-         built_in ? sizeof rules : sizeof *rules);
+  /* A rule set that stays is its address, another its content. */
+  const bool stays = joist_r_rules_stay(rules);
+  append_byte(signature, stays);
+  append(signature, stays ? (const void *)&rules : rules, stays ? sizeof rules : sizeof *rules);
   append_byte(signature, policy.warned);
   append_byte(signature, policy.refused);
   append_byte(signature, policy.saturated);

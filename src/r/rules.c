@@ -80,9 +80,28 @@ const struct joist_rules *joist_r_rules_at(size_t index) {
   return index < built_in ? joist_rules_at(index) : read_file(&files[index - built_in]);
 }
 
+/* Sets that users made and put in force, kept for the session: each is checked and copied once. */
+enum { KEPT = 64 };
+static const struct joist_rules *kept[KEPT];
+static size_t kept_count;
+
+/* What stays and has the same content, or NULL. */
+static const struct joist_rules *staying(const struct joist_rules *rules) {
+  const struct joist_rules *const built_in = joist_rules_find(rules->id);
+  if (built_in != NULL && memcmp(built_in, rules, sizeof *rules) == 0) return built_in;
+  for (size_t i = 0; i < file_count; i++)
+    if (files[i].rules != NULL && memcmp(files[i].rules, rules, sizeof *rules) == 0)
+      return files[i].rules;
+  for (size_t i = 0; i < kept_count; i++)
+    if (memcmp(kept[i], rules, sizeof *rules) == 0) return kept[i];
+  return NULL;
+}
+
 bool joist_r_rules_stay(const struct joist_rules *rules) {
   for (size_t i = 0; i < file_count; i++)
     if (files[i].rules == rules) return true;
+  for (size_t i = 0; i < kept_count; i++)
+    if (kept[i] == rules) return true;
   return joist_rules_find(rules->id) == rules;
 }
 
@@ -106,12 +125,34 @@ static const struct joist_rules *rules_of_string(SEXP id) {
   unknown_rules(id == NA_STRING ? "NA" : Rf_translateCharUTF8(id));
 }
 
+/* A set that stays for the session, with the content of an object; NULL if KEPT others do. */
+static const struct joist_rules *keep(const struct joist_rules *rules) {
+  const struct joist_rules *const found = staying(rules);
+  if (found != NULL || kept_count == KEPT) return found;
+  struct joist_rules *const made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  memcpy(made, rules, sizeof *made);
+  return kept[kept_count++] = made;
+}
+
 /* `held`: an argument, which R keeps until .Call returns. */
 static const struct joist_rules *rules_of_object(SEXP x, bool held) {
+  /* The latest object is protected, so that no other has its address, and not changed in place. */
+  static SEXP latest = NULL;
+  static const struct joist_rules *latest_kept = NULL;
+  if (x == latest) return latest_kept;
   if (!joist_rules_valid(RAW(x), (size_t)XLENGTH(x)))
     joist_r_stop(JOIST_ERROR_PROMOTION,
                  "this joist_rules object was made by another version of joist; make it again with "
                  "promotion_rules() or promotion_rules_new()");
+  const struct joist_rules *const rules = keep((const struct joist_rules *)RAW(x));
+  if (rules != NULL) {
+    MARK_NOT_MUTABLE(x);
+    R_PreserveObject(x);
+    if (latest != NULL) R_ReleaseObject(latest);
+    latest = x;
+    return latest_kept = rules;
+  }
   if (held) return (const struct joist_rules *)RAW(x);
   /* A handler of a warning, or a finalizer, may put other rules in force while an operation reads
    * these. */

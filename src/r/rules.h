@@ -16,7 +16,8 @@ const struct joist_rules *joist_r_rules(SEXP x);
  * joist_promotion_error if that fails. */
 size_t joist_r_rules_count(void);
 const struct joist_rules *joist_r_rules_at(size_t index);
-/* Whether a rule set is one of them, at the same address for the rest of the session. */
+/* Whether a rule set is at the same address for the rest of the session: one of them, or one of a
+ * bounded number of sets that users made. */
 bool joist_r_rules_stay(const struct joist_rules *rules);
 
 /* .Call entry points. */

@@ -62,7 +62,7 @@ static bool compile_some(size_t first, size_t end) {
   const char *const run = compiler == NULL ? "c++" : compiler;
   snprintf(
       command, sizeof command,
-      "cd %s && %s -std=c++17 -O1 -ffp-contract=off -fno-strict-aliasing -fPIC %s -c source.cpp"
+      "cd %s && %s -std=c++17 -O0 -ffp-contract=off -fno-strict-aliasing -fPIC %s -c source.cpp"
       " -o source.o && %s -shared source.o -o source.so",
       folder, run, JOIST_HOST_INCLUDES, run);
   void *const handle = system(command) == 0 ? dlopen(library, RTLD_NOW | RTLD_LOCAL) : NULL;
