@@ -4,6 +4,8 @@
 # What `f` gives for the operands in f64, in the float that belongs to their common dtype: what
 # exp() makes of it. NaN and NA stay what they are.
 in_f64 <- function(operands, f) {
+  # result_dtype() would read strings as dtypes.
+  for (x in operands) if (is.character(x)) as_operand(x)
   common <- .Call(joist_r_result_dtype, unname(operands), NULL)
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
   if (is_complex_dtype(like)) {

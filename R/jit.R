@@ -288,12 +288,14 @@ explain_value <- function(e, traced, body = FALSE) {
   call <- conditionCall(e)
   keyword <- if (is.call(call) && is.name(call[[1L]])) as.character(call[[1L]]) else ""
   where <- if (body) "in the body of a loop" else "while jit() traces the function"
-  # 1:n, cat(x): functions of base R that have no method for tensors.
-  if (nzchar(keyword) && exists(keyword, baseenv()) &&
+  instead <- counterpart(keyword)
+  # 1:n, cat(x): functions of base R that have no method for tensors; dnorm(x) of stats.
+  if (nzchar(keyword) && (exists(keyword, baseenv()) || !is.null(instead)) &&
     is.null(utils::getS3method(keyword, "nv_tensor", optional = TRUE))) {
     name <- intersect(all.vars(call), traced)
     if (length(name) > 0L) {
       ways <- c(
+        if (!is.null(instead)) paste0("call ", instead, "()"),
         if (!body) "make it a static argument",
         "use its shape()"
       )
@@ -303,6 +305,18 @@ explain_value <- function(e, traced, body = FALSE) {
       )
     }
   }
+}
+
+# The function of joist that computes what one of base R or stats does for numbers alone; NULL if
+# there is none.
+counterpart <- function(name) {
+  others <- c(plogis = "nv_logistic", psigamma = "nv_polygamma")
+  if (name %in% names(others)) {
+    return(others[[name]])
+  }
+  own <- paste0("nv_", name)
+  numeric <- grepl("^[dpq]", name) && exists(name, asNamespace("stats"), inherits = FALSE)
+  if ((numeric || name %in% c("beta", "lbeta")) && own %in% getNamespaceExports(topenv())) own
 }
 
 stop_trace <- function(call, ...) {

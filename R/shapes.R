@@ -120,7 +120,14 @@ nv_split <- function(x, n, dim = 1L, sizes = NULL) {
     }
     sizes <- rep(extent %/% n, n)
   }
-  sizes <- as.integer(per_dimension(sizes, length(sizes), "sizes"))
+  if (!is_whole(sizes)) stop_joist("joist_shape_error", "`sizes` must be whole numbers")
+  if (!missing(n) && !(is_whole(n) && identical(as.integer(n), length(sizes)))) {
+    stop_joist(
+      "joist_value_error", "`n` and `sizes` do not agree: `sizes` has ",
+      count_of(length(sizes), "element"), "; leave out `n`"
+    )
+  }
+  sizes <- as.integer(sizes)
   if (any(sizes < 0L) || sum(sizes) != extent) {
     stop_joist("joist_shape_error", "`sizes` must add up to the extent, which is ", extent)
   }
@@ -254,15 +261,23 @@ nv_gather <- function(x, indices, dim = 1L) {
 #' nv_scatter_add(nv_tensor(matrix(0, 3, 2)), c(3, 3), nv_tensor(matrix(1:4, 2), "f32"))
 #' @export
 nv_scatter_add <- function(x, index, values) {
-  if (!is_tensor(index) || is_number(index)) index <- nv_convert(nv_tensor(index), "i64")
-  if (!is_integer_dtype(index)) {
+  index <- as_positions(index, "positions")
+  x <- tensor_beside(x, index)
+  positions <- beside(index - nv_scalar(1L, "i64"), x)
+  .Call(joist_r_operation, "scatter_add", list(x, positions, values), NULL)
+}
+
+# Positions as i64, which refuses fractions of R numbers; tensors must be of integers.
+as_positions <- function(positions, what) {
+  if (!is_tensor(positions)) {
+    return(nv_tensor(if (is.character(positions)) nv_tensor(positions) else positions, "i64"))
+  }
+  if (!is_integer_dtype(positions) && !is_number(positions)) {
     stop_joist(
-      "joist_dtype_error", "positions of dtype ", format(dtype(index)), ": they must be integers"
+      "joist_dtype_error", what, " of dtype ", format(dtype(positions)), ": they must be integers"
     )
   }
-  x <- tensor_beside(x, index)
-  positions <- beside(nv_convert(index, "i64") - nv_scalar(1L, "i64"), x)
-  .Call(joist_r_operation, "scatter_add", list(x, positions, values), NULL)
+  nv_convert(positions, "i64")
 }
 
 #' Sums of groups of rows
@@ -288,22 +303,20 @@ nv_scatter_add <- function(x, index, values) {
 #' @export
 nv_segment_sum <- function(x, ids, count) {
   check_whole(count, "count")
-  if (!is_tensor(ids) || is_number(ids)) ids <- nv_convert(nv_tensor(ids), "i64")
-  if (!is_integer_dtype(ids)) {
-    stop_joist(
-      "joist_dtype_error", "groups of dtype ", format(dtype(ids)), ": they must be integers"
-    )
-  }
+  ids <- as_positions(ids, "groups")
   x <- tensor_beside(x, ids)
   extents <- shape(x)
-  if (length(extents) == 0L || length(ids) != extents[1L]) {
+  if (length(extents) == 0L) {
+    stop_joist("joist_shape_error", "nv_segment_sum() of a scalar; `x` must have a dimension")
+  }
+  if (length(ids) != extents[1L]) {
     stop_joist(
-      "joist_shape_error", length(ids), " groups for a tensor of shape ", shape_text(x),
-      ": there must be one for each position of its first dim"
+      "joist_shape_error", "`ids` has ", count_of(length(ids), "element"), ", but `x` of shape ",
+      shape_text(x), " needs ", extents[1L], ", one for each slice along its first dimension"
     )
   }
   zeros <- nv_broadcast_to(scalar_like(0, x), c(count, extents[-1L]))
-  positions <- nv_flatten(beside(nv_convert(ids, "i64") - nv_scalar(1L, "i64"), x))
+  positions <- nv_flatten(beside(ids - nv_scalar(1L, "i64"), x))
   .Call(joist_r_operation, "scatter_add", list(zeros, positions, x), NULL)
 }
 

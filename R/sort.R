@@ -62,6 +62,9 @@ sort_along <- function(op, x, dim, decreasing) {
 sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object_name_linter.
                            ...) {
   check_no_dims("sort", "nv_sort()", ...)
+  if (!is.logical(na.last) || length(na.last) != 1L) {
+    stop_joist("joist_value_error", "`na.last` must be TRUE, FALSE or NA")
+  }
   if (isTRUE(list(...)$index.return)) {
     stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_argsort()")
   }

@@ -106,8 +106,8 @@ as_function <- function(found, name) {
 per_dimension <- function(x, rank, what) {
   if (!is_whole(x) || !length(x) %in% c(1L, rank)) {
     stop_joist(
-      "joist_shape_error", "`", what, "` must be a whole number, or one for each of the ", rank,
-      " dimensions"
+      "joist_shape_error", "`", what, "` must be a whole number",
+      if (rank != 1L) paste0(", or one for each of the ", rank, " dimensions")
     )
   }
   rep_len(as.integer(x), rank)
