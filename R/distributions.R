@@ -81,7 +81,8 @@ is_count <- function(x, count) {
 #' @return A tensor of a float dtype: the common dtype of `a` and `b` if that is a float, otherwise
 #'   the float that the promotion rules make of it, see [promotion_facts()].
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
-#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast.
+#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
+#'   `joist_value_error` for strings.
 #' @references
 #' C. Loader (2000): Fast and accurate computation of binomial probabilities.
 #' @examples

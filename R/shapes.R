@@ -15,7 +15,8 @@
 #' @param diagonal The diagonal up to which elements are kept: 0 is the main one, 1 the next
 #'   to its right, -1 to its left.
 #' @param n Number of parts of equal extent.
-#' @param sizes Instead of `n`: the extents of the parts.
+#' @param sizes Instead of `n`: the extents of the parts. If both are given, `n` must be the number
+#'   of `sizes`.
 #' @param dim The dimension to split.
 #' @param f A factor, or what [split()] makes one of.
 #' @param drop `TRUE` leaves out levels without elements.
@@ -23,7 +24,8 @@
 #' @return A tensor of the dtype of the operand. `nv_split()`: a list of such tensors. `split()`: a
 #'   named list of them.
 #' @section Errors: `joist_shape_error` when ranks, extents or numbers do not fit;
-#'   `joist_promotion_error` and `joist_value_error` for a value that does not fit the dtype.
+#'   `joist_promotion_error` and `joist_value_error` for a value that does not fit the dtype;
+#'   `joist_value_error` for `n` and `sizes` that contradict each other.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' nv_pad(x, -1L, edge_padding_low = 1, edge_padding_high = c(0, 1))
@@ -111,6 +113,7 @@ nv_split <- function(x, n, dim = 1L, sizes = NULL) {
   dim <- dims_of(dim, x, "dim", single = TRUE)
   extent <- extents[dim]
   if (is.null(sizes)) {
+    if (missing(n)) stop_missing("n")
     count <- is_whole(n) && length(n) == 1L && n >= 1
     if (!count || extent %% n != 0) {
       stop_joist(
@@ -217,6 +220,7 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' jit(function(x, i) nv_gather(x, i, 2))(x, nv_tensor(c(2L, 2L)))
 #' @export
 nv_gather <- function(x, indices, dim = 1L) {
+  if (missing(indices)) stop_missing("indices")
   if (is.null(dim)) dim <- NA
   if (!inherits(indices, "nv_tensor")) {
     if (is.character(indices)) {
@@ -252,10 +256,10 @@ nv_gather <- function(x, indices, dim = 1L) {
 #'   first extent is the number of positions and whose other extents are those of `x`; positions
 #'   are then those of rows of `x`.
 #' @return A tensor of the dtype, ambiguity and shape of `x`.
-#' @section Errors: `joist_shape_error` for a position out of range and for a wrong number of
-#'   values; `joist_value_error` for a missing position; `joist_dtype_error` for a tensor of
-#'   positions that are not integers and for an `x` of bools; `joist_promotion_error` for values
-#'   that do not promote to the dtype of `x`.
+#' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a
+#'   wrong number of values; `joist_value_error` for a missing position and for R numbers that are
+#'   not whole; `joist_dtype_error` for a tensor of positions that are not integers and for an `x`
+#'   of bools; `joist_promotion_error` for values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
 #' nv_scatter_add(nv_tensor(matrix(0, 3, 2)), c(3, 3), nv_tensor(matrix(1:4, 2), "f32"))
@@ -269,6 +273,7 @@ nv_scatter_add <- function(x, index, values) {
 
 # Positions as i64, which refuses fractions of R numbers; tensors must be of integers.
 as_positions <- function(positions, what) {
+  if (missing(positions)) stop_missing(substitute(positions))
   if (!is_tensor(positions)) {
     return(nv_tensor(if (is.character(positions)) nv_tensor(positions) else positions, "i64"))
   }
@@ -293,10 +298,10 @@ as_positions <- function(positions, what) {
 #' @param count How many groups there are.
 #' @return A tensor of the dtype and ambiguity of `x`, whose first extent is `count`: zeros for
 #'   groups without a slice.
-#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0, and
-#'   for missing `ids`; `joist_shape_error` for a group out of range, for a scalar, and when the
-#'   number of `ids` is not that of slices; `joist_dtype_error` for `ids` that are not integers and
-#'   for bools.
+#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0, for
+#'   missing `ids`, and for R numbers among them that are not whole; `joist_shape_error` for a group
+#'   out of range, which it names, for a scalar, and if the number of `ids` is not that of slices;
+#'   `joist_dtype_error` for `ids` that are not integers and for bools.
 #' @examples
 #' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
 #' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)

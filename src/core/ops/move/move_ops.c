@@ -43,7 +43,7 @@ joist_status joist_take_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
-/* take and put are no functions that a user calls. */
+/* The names of take and put are internal. */
 joist_status joist_position_error(joist_op op, int64_t position, size_t k, size_t extent,
                                   struct joist_error *error) {
   return JOIST_FAIL(error, JOIST_E_INDEX_RANGE, .number = {(double)position + 1}, .position = k + 1,
