@@ -76,8 +76,9 @@
 #'   [nv_dnorm()] instead), and for control flow that cannot be traced: a condition of several
 #'   elements, a variable whose shape or dtype changes in a loop (also `joist_shape_error` or
 #'   `joist_promotion_error`), a variable that is used but has a value in one branch only. The
-#'   message names the variable, the code and, if `f` has kept its source, the line. An operation whose result is not used is not run, so it
-#'   reports no error about its elements, such as integer division by zero.
+#'   message names the variable, the code and, if `f` has kept its source, the line. An operation
+#'   whose result is not used is not run, so it reports no error about its elements, such as integer
+#'   division by zero.
 #' @examples
 #' f <- jit(function(x, y) {
 #'   z <- x + 1L
