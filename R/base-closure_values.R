@@ -170,6 +170,7 @@ number_of <- function(a, b, larger) {
 }
 
 rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
+  if (!identical(na.last, "keep")) check_na_last(na.last, ", or \"keep\"")
   keys <- xtfrm(x)
   names(keys) <- names(x)
   base::rank(keys, na.last, ties.method)

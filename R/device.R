@@ -106,7 +106,10 @@ beside <- function(made, x) {
 }
 
 # as_operand(), but an R number gets where `other` is.
-tensor_beside <- function(x, other) if (is_tensor(x)) x else beside(as_operand(x), other)
+tensor_beside <- function(x, other) {
+  if (missing(x)) stop_missing(substitute(x))
+  if (is_tensor(x)) x else beside(as_operand(x), other)
+}
 
 # NULL where there is none.
 first_tensor <- function(parts) {

@@ -24,7 +24,7 @@
 #'   degrees of freedom cannot be differentiated again, which is a `joist_value_error`.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
-#'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.
+#'   `joist_value_error` for strings, and for a flag that is neither `TRUE` nor `FALSE`.
 #' @references
 #' C. Loader (2000): Fast and accurate computation of binomial probabilities.
 #'

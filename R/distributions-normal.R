@@ -22,7 +22,7 @@
 #' @section Derivatives: With respect to all arguments.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
 #'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
-#'   `joist_value_error` for a flag that is neither `TRUE` nor `FALSE`.
+#'   `joist_value_error` for strings, and for a flag that is neither `TRUE` nor `FALSE`.
 #' @references
 #' M. J. Wichura (1988): Algorithm AS 241. Applied Statistics 37, 477-484.
 #' @examples

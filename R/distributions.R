@@ -4,6 +4,8 @@
 # What `f` gives for the operands in f64, in the float that belongs to their common dtype: what
 # exp() makes of it. NaN and NA stay what they are.
 in_f64 <- function(operands, f) {
+  # result_dtype() would read strings as dtypes.
+  for (x in operands) if (is.character(x)) as_operand(x)
   common <- .Call(joist_r_result_dtype, unname(operands), NULL)
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
   if (is_complex_dtype(like)) {
@@ -79,7 +81,8 @@ is_count <- function(x, count) {
 #' @return A tensor of a float dtype: the common dtype of `a` and `b` if that is a float, otherwise
 #'   the float that the promotion rules make of it, see [promotion_facts()].
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype or no float for it;
-#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast.
+#'   `joist_dtype_error` for complex tensors; `joist_shape_error` for shapes that do not broadcast;
+#'   `joist_value_error` for strings.
 #' @references
 #' C. Loader (2000): Fast and accurate computation of binomial probabilities.
 #' @examples

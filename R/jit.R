@@ -72,11 +72,13 @@
 #'   and where the folder may not hold programs (`noexec`), the interpreter runs the program;
 #'   [joist_info()] says why.
 #' @section Errors: Those of `f`. `joist_trace_error` (also of class `joist_value_error`) for
-#'   control flow that cannot be traced: a condition of several elements, a variable whose shape or
-#'   dtype changes in a loop (also `joist_shape_error` or `joist_promotion_error`), a variable that
-#'   is used but has a value in one branch only. The message names the variable, the code and, if
-#'   `f` has kept its source, the line. An operation whose result is not used is not run, so it
-#'   reports no error about its elements, such as integer division by zero.
+#'   functions of R that need the values of a traced tensor, such as `cat()` and `dnorm()` (call
+#'   [nv_dnorm()] instead), and for control flow that cannot be traced: a condition of several
+#'   elements, a variable whose shape or dtype changes in a loop (also `joist_shape_error` or
+#'   `joist_promotion_error`), a variable that is used but has a value in one branch only. The
+#'   message names the variable, the code and, if `f` has kept its source, the line. An operation
+#'   whose result is not used is not run, so it reports no error about its elements, such as integer
+#'   division by zero.
 #' @examples
 #' f <- jit(function(x, y) {
 #'   z <- x + 1L
@@ -286,16 +288,21 @@ explain_value <- function(e, traced, body = FALSE) {
     return(NULL)
   }
   call <- conditionCall(e)
-  keyword <- if (is.call(call) && is.name(call[[1L]])) as.character(call[[1L]]) else ""
+  head <- if (is.call(call)) call[[1L]]
+  if (is.call(head) && identical(head[[1L]], quote(`::`))) head <- head[[3L]]
+  keyword <- if (is.name(head)) as.character(head) else ""
   where <- if (body) "in the body of a loop" else "while jit() traces the function"
-  # 1:n, cat(x): functions of base R that have no method for tensors.
-  if (nzchar(keyword) && exists(keyword, baseenv()) &&
+  instead <- counterpart(keyword)
+  # 1:n, cat(x): functions of base R that have no method for tensors; dnorm(x) of stats.
+  if (nzchar(keyword) && (exists(keyword, baseenv()) || !is.null(instead)) &&
     is.null(utils::getS3method(keyword, "nv_tensor", optional = TRUE))) {
     name <- intersect(all.vars(call), traced)
+    if (length(name) == 0L) name <- traced_variables(call)
     if (length(name) > 0L) {
       ways <- c(
-        if (!body) "make it a static argument",
-        "use its shape()"
+        if (!is.null(instead)) paste0("call ", instead, "()"),
+        if (!body && name[1L] %in% traced) "make it a static argument",
+        if (is.null(instead)) "use its shape()"
       )
       stop_trace(
         call, conditionMessage(e), "; `", name[1L], "` is a tensor, which has no value ", where,
@@ -303,6 +310,31 @@ explain_value <- function(e, traced, body = FALSE) {
       )
     }
   }
+}
+
+# The variables of a call under way that are traced tensors where it was made.
+traced_variables <- function(call) {
+  attributes(call) <- NULL
+  for (frame in rev(seq_len(sys.nframe()))) {
+    made <- sys.call(frame)
+    attributes(made) <- NULL # the place in the source
+    if (identical(made, call)) {
+      caller <- sys.frame(sys.parents()[frame])
+      return(Filter(function(name) inherits(get0(name, caller), "nv_traced"), all.vars(call)))
+    }
+  }
+}
+
+# The function of joist that computes what one of base R or stats does for numbers alone; NULL if
+# there is none.
+counterpart <- function(name) {
+  others <- c(plogis = "nv_logistic", psigamma = "nv_polygamma")
+  if (name %in% names(others)) {
+    return(others[[name]])
+  }
+  own <- paste0("nv_", name)
+  numeric <- grepl("^[dpq]", name) && exists(name, asNamespace("stats"), inherits = FALSE)
+  if ((numeric || name %in% c("beta", "lbeta")) && own %in% getNamespaceExports(topenv())) own
 }
 
 stop_trace <- function(call, ...) {

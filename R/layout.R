@@ -107,6 +107,7 @@ slice <- function(x, start, step, count, shape = NULL) {
 
 # R values become tensors of their default dtype, still ambiguous; also arguments of jit().
 as_operand <- function(x) {
+  if (missing(x)) stop_missing(substitute(x))
   if (inherits(x, "nv_tensor")) {
     return(if (is_number(x)) nv_tensor(x, NULL, shape(x), ambiguous(x)) else x)
   }

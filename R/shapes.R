@@ -15,7 +15,8 @@
 #' @param diagonal The diagonal up to which elements are kept: 0 is the main one, 1 the next
 #'   to its right, -1 to its left.
 #' @param n Number of parts of equal extent.
-#' @param sizes Instead of `n`: the extents of the parts.
+#' @param sizes Instead of `n`: the extents of the parts. If both are given, `n` must be the number
+#'   of `sizes`.
 #' @param dim The dimension to split.
 #' @param f A factor, or what [split()] makes one of.
 #' @param drop `TRUE` leaves out levels without elements.
@@ -23,7 +24,8 @@
 #' @return A tensor of the dtype of the operand. `nv_split()`: a list of such tensors. `split()`: a
 #'   named list of them.
 #' @section Errors: `joist_shape_error` when ranks, extents or numbers do not fit;
-#'   `joist_promotion_error` and `joist_value_error` for a value that does not fit the dtype.
+#'   `joist_promotion_error` and `joist_value_error` for a value that does not fit the dtype;
+#'   `joist_value_error` for `n` and `sizes` that contradict each other.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "i16")
 #' nv_pad(x, -1L, edge_padding_low = 1, edge_padding_high = c(0, 1))
@@ -111,6 +113,7 @@ nv_split <- function(x, n, dim = 1L, sizes = NULL) {
   dim <- dims_of(dim, x, "dim", single = TRUE)
   extent <- extents[dim]
   if (is.null(sizes)) {
+    if (missing(n)) stop_missing("n")
     count <- is_whole(n) && length(n) == 1L && n >= 1
     if (!count || extent %% n != 0) {
       stop_joist(
@@ -120,7 +123,14 @@ nv_split <- function(x, n, dim = 1L, sizes = NULL) {
     }
     sizes <- rep(extent %/% n, n)
   }
-  sizes <- as.integer(per_dimension(sizes, length(sizes), "sizes"))
+  if (!is_whole(sizes)) stop_joist("joist_shape_error", "`sizes` must be whole numbers")
+  if (!missing(n) && !(is_whole(n) && identical(as.integer(n), length(sizes)))) {
+    stop_joist(
+      "joist_value_error", "`n` and `sizes` do not agree: `sizes` has ",
+      count_of(length(sizes), "element"), "; leave out `n`"
+    )
+  }
+  sizes <- as.integer(sizes)
   if (any(sizes < 0L) || sum(sizes) != extent) {
     stop_joist("joist_shape_error", "`sizes` must add up to the extent, which is ", extent)
   }
@@ -210,6 +220,7 @@ nv_outer <- function(x, y, f = nv_mul) {
 #' jit(function(x, i) nv_gather(x, i, 2))(x, nv_tensor(c(2L, 2L)))
 #' @export
 nv_gather <- function(x, indices, dim = 1L) {
+  if (missing(indices)) stop_missing("indices")
   if (is.null(dim)) dim <- NA
   if (!inherits(indices, "nv_tensor")) {
     if (is.character(indices)) {
@@ -245,24 +256,33 @@ nv_gather <- function(x, indices, dim = 1L) {
 #'   first extent is the number of positions and whose other extents are those of `x`; positions
 #'   are then those of rows of `x`.
 #' @return A tensor of the dtype, ambiguity and shape of `x`.
-#' @section Errors: `joist_shape_error` for a position out of range and for a wrong number of
-#'   values; `joist_value_error` for a missing position; `joist_dtype_error` for a tensor of
-#'   positions that are not integers and for an `x` of bools; `joist_promotion_error` for values
-#'   that do not promote to the dtype of `x`.
+#' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a
+#'   wrong number of values; `joist_value_error` for a missing position and for R numbers that are
+#'   not whole; `joist_dtype_error` for a tensor of positions that are not integers and for an `x`
+#'   of bools; `joist_promotion_error` for values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
 #' nv_scatter_add(nv_tensor(matrix(0, 3, 2)), c(3, 3), nv_tensor(matrix(1:4, 2), "f32"))
 #' @export
 nv_scatter_add <- function(x, index, values) {
-  if (!is_tensor(index) || is_number(index)) index <- nv_convert(nv_tensor(index), "i64")
-  if (!is_integer_dtype(index)) {
+  index <- as_positions(index, "positions")
+  x <- tensor_beside(x, index)
+  positions <- beside(index - nv_scalar(1L, "i64"), x)
+  .Call(joist_r_operation, "scatter_add", list(x, positions, values), NULL)
+}
+
+# Positions as i64, which refuses fractions of R numbers; tensors must be of integers.
+as_positions <- function(positions, what) {
+  if (missing(positions)) stop_missing(substitute(positions))
+  if (!is_tensor(positions)) {
+    return(nv_tensor(if (is.character(positions)) nv_tensor(positions) else positions, "i64"))
+  }
+  if (!is_integer_dtype(positions) && !is_number(positions)) {
     stop_joist(
-      "joist_dtype_error", "positions of dtype ", format(dtype(index)), ": they must be integers"
+      "joist_dtype_error", what, " of dtype ", format(dtype(positions)), ": they must be integers"
     )
   }
-  x <- tensor_beside(x, index)
-  positions <- beside(nv_convert(index, "i64") - nv_scalar(1L, "i64"), x)
-  .Call(joist_r_operation, "scatter_add", list(x, positions, values), NULL)
+  nv_convert(positions, "i64")
 }
 
 #' Sums of groups of rows
@@ -278,32 +298,30 @@ nv_scatter_add <- function(x, index, values) {
 #' @param count How many groups there are.
 #' @return A tensor of the dtype and ambiguity of `x`, whose first extent is `count`: zeros for
 #'   groups without a slice.
-#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0, and
-#'   for missing `ids`; `joist_shape_error` for a group out of range, for a scalar, and when the
-#'   number of `ids` is not that of slices; `joist_dtype_error` for `ids` that are not integers and
-#'   for bools.
+#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0, for
+#'   missing `ids`, and for R numbers among them that are not whole; `joist_shape_error` for a group
+#'   out of range, which it names, for a scalar, and if the number of `ids` is not that of slices;
+#'   `joist_dtype_error` for `ids` that are not integers and for bools.
 #' @examples
 #' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
 #' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)
 #' @export
 nv_segment_sum <- function(x, ids, count) {
   check_whole(count, "count")
-  if (!is_tensor(ids) || is_number(ids)) ids <- nv_convert(nv_tensor(ids), "i64")
-  if (!is_integer_dtype(ids)) {
-    stop_joist(
-      "joist_dtype_error", "groups of dtype ", format(dtype(ids)), ": they must be integers"
-    )
-  }
+  ids <- as_positions(ids, "groups")
   x <- tensor_beside(x, ids)
   extents <- shape(x)
-  if (length(extents) == 0L || length(ids) != extents[1L]) {
+  if (length(extents) == 0L) {
+    stop_joist("joist_shape_error", "nv_segment_sum() of a scalar; `x` must have a dimension")
+  }
+  if (length(ids) != extents[1L]) {
     stop_joist(
-      "joist_shape_error", length(ids), " groups for a tensor of shape ", shape_text(x),
-      ": there must be one for each position of its first dim"
+      "joist_shape_error", "`ids` has ", count_of(length(ids), "element"), ", but `x` of shape ",
+      shape_text(x), " needs ", extents[1L], ", one for each slice along its first dimension"
     )
   }
   zeros <- nv_broadcast_to(scalar_like(0, x), c(count, extents[-1L]))
-  positions <- nv_flatten(beside(nv_convert(ids, "i64") - nv_scalar(1L, "i64"), x))
+  positions <- nv_flatten(beside(ids - nv_scalar(1L, "i64"), x))
   .Call(joist_r_operation, "scatter_add", list(zeros, positions, x), NULL)
 }
 

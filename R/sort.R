@@ -26,7 +26,8 @@
 #'   elements share the smallest.
 #' @section Errors: `joist_dtype_error` for complex numbers, which have no order;
 #'   `joist_shape_error` for a dimension that does not exist; `joist_value_error` for flags that
-#'   are neither `TRUE` nor `FALSE`, and for `xtfrm()` and `order()` while `jit()` traces.
+#'   are neither `TRUE` nor `FALSE`, for an invalid `na.last` of `sort()`, and for `xtfrm()`
+#'   and `order()` while `jit()` traces.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3), "f16")
 #' nv_sort(x)
@@ -62,6 +63,7 @@ sort_along <- function(op, x, dim, decreasing) {
 sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object_name_linter.
                            ...) {
   check_no_dims("sort", "nv_sort()", ...)
+  check_na_last(na.last)
   if (isTRUE(list(...)$index.return)) {
     stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_argsort()")
   }
@@ -82,6 +84,12 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
   }
   numbers <- sorted[seq_len(count)]
   if (is.na(na.last)) numbers else c(sorted[-seq_len(count)], numbers)
+}
+
+check_na_last <- function(x, others = "") {
+  if (!is.logical(x) || length(x) != 1L) {
+    stop_joist("joist_value_error", "`na.last` must be TRUE, FALSE or NA", others)
+  }
 }
 
 # A tensor with data: neither traced nor abstract.

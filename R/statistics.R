@@ -94,6 +94,12 @@ variance <- function(x, dims, drop, correction, root, remove = FALSE) {
 
 vector_norm <- function(x, dims, drop, p) {
   wide <- in_double(x)
+  if (is.infinite(p) && count_reduced(wide, dims) == 0) {
+    results <- length(nv_reduce_sum(abstract_of(wide), dims))
+    if (results > 0L) {
+      stop_joist("joist_value_error", "nv_norm() with p = ", p, " needs at least one element")
+    }
+  }
   result <- if (p == 2) {
     nv_sqrt(nv_reduce_sum(square_size(wide), dims, drop))
   } else if (p == 1) {

@@ -1,5 +1,14 @@
 # Checks of scalar arguments, which come before the core sees them: conditions name the argument.
 
+# Base R's error for an argument without a value, with the user's call. To be called by the function
+# that the argument was passed on to.
+stop_missing <- function(name) {
+  message <- gettextf(
+    "argument \"%s\" is missing, with no default", as.character(name), domain = "R"
+  )
+  stop(simpleError(message, user_call(sys.nframe() - 1L)))
+}
+
 check_flag <- function(x, name) {
   if (!isTRUE(x) && !isFALSE(x)) {
     stop_joist("joist_value_error", "`", name, "` must be TRUE or FALSE")
@@ -51,6 +60,7 @@ is_whole <- function(x) {
 
 # An R number among the arguments of jit(), where its value has to be known.
 check_static <- function(x, name) {
+  if (missing(x)) stop_missing(name)
   if (inherits(x, "nv_traced") && traced_number(x) < 0L) {
     stop_joist(
       "joist_value_error", "`", name, "` decides about shapes, so that jit() must know its value: ",
@@ -104,10 +114,11 @@ as_function <- function(found, name) {
 
 # A number for each dimension, from one for all.
 per_dimension <- function(x, rank, what) {
+  if (missing(x)) stop_missing(what)
   if (!is_whole(x) || !length(x) %in% c(1L, rank)) {
     stop_joist(
-      "joist_shape_error", "`", what, "` must be a whole number, or one for each of the ", rank,
-      " dimensions"
+      "joist_shape_error", "`", what, "` must be a whole number",
+      if (rank != 1L) paste0(", or one for each of the ", rank, " dimensions")
     )
   }
   rep_len(as.integer(x), rank)

@@ -158,18 +158,23 @@ source_reference <- function() {
   }
 }
 
-# The frame by which the user entered joist: the outermost of joist's own frames that called
-# each other, from `frame` up, be it through base R's lapply() and the like; NULL if there is none.
-# Frames up to `floor` do not count. (The caller of a promise may have returned before it is
-# evaluated: R then names a frame as its own parent.)
+# The frame by which the user entered joist: the outermost of own_frames(); NULL if there is none.
 entry_frame <- function(frame, floor = 0L) {
+  frames <- own_frames(frame, floor)
+  if (length(frames) > 0L) frames[length(frames)]
+}
+
+# Those of joist's own frames that called each other, from `frame` up, be it through base R's
+# lapply() and the like. Frames up to `floor` do not count. (The caller of a promise may have
+# returned before it is evaluated: R then names a frame as its own parent.)
+own_frames <- function(frame, floor) {
   namespace <- topenv()
   parents <- sys.parents()
-  entry <- NULL
+  own <- integer()
   while (frame > floor) {
     home <- topenv(environment(sys.function(frame)), baseenv())
     if (identical(home, namespace)) {
-      entry <- frame
+      own <- c(own, frame)
     } else if (!identical(home, .BaseNamespaceEnv) && !identical(home, baseenv())) {
       break
     }
@@ -177,7 +182,25 @@ entry_frame <- function(frame, floor = 0L) {
     above <- if (identical(sys.function(frame), delayed_operation)) frame - 1L else parents[frame]
     frame <- if (above < frame) above else 0L
   }
-  entry
+  own
+}
+
+# What errors call an operation: the exported function that the user called, without "nv_"; called
+# from C. A function that another one got as an argument, under whose name it was called, counts as
+# called by the user. NULL if there is none.
+called_operation <- function() {
+  namespace <- topenv()
+  exports <- getNamespaceExports(namespace)
+  found <- NULL
+  for (frame in own_frames(sys.nframe() - 1L, 0L)) {
+    f <- sys.function(frame)
+    same <- vapply(exports, function(name) identical(get(name, namespace), f), TRUE)
+    name <- exports[same & startsWith(exports, "nv_")]
+    if (length(name) == 0L) next
+    found <- sub("^nv_", "", name[1L])
+    if (!identical(sys.call(frame)[[1L]], as.name(name[1L]))) break
+  }
+  found
 }
 
 user_call <- function(frame) {

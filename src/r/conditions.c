@@ -61,6 +61,18 @@ void joist_r_raise_if(joist_status status, const struct joist_error *error) {
   if (status != JOIST_OK) joist_r_raise(status, error);
 }
 
+void joist_r_raise_called_if(joist_status status, struct joist_error *error) {
+  if (status == JOIST_OK) return;
+  SEXP name = R_NilValue;
+  /* Facts of promotion rules are of operations. */
+  if (status != JOIST_INTERRUPTED && error->op != NULL && error->code != JOIST_E_UNAVAILABLE_FACT &&
+      error->code != JOIST_E_NO_FACT)
+    name = joist_r_eval(PROTECT(Rf_lang1(Rf_install("called_operation"))));
+  PROTECT(name);
+  if (TYPEOF(name) == STRSXP) error->op = CHAR(STRING_ELT(name, 0));
+  joist_r_raise(status, error);
+}
+
 _Noreturn void joist_r_fail(const struct joist_error *error) {
   joist_r_raise(joist_error_status(error->code), error);
 }

@@ -11,6 +11,9 @@
 _Noreturn void joist_r_raise(joist_status status, const struct joist_error *error);
 /* The same, unless `status` is JOIST_OK. */
 void joist_r_raise_if(joist_status status, const struct joist_error *error);
+/* The same for an operation: in place of its name the error has that of the function of joist that
+ * the user called, such as nv_solve() for "inverse". */
+void joist_r_raise_called_if(joist_status status, struct joist_error *error);
 /* The same for what R finds out by itself: JOIST_R_FAIL(JOIST_E_KEY_SHAPE, .shape = {key}). */
 #define JOIST_R_FAIL(...) joist_r_fail(&(const struct joist_error){.code = __VA_ARGS__})
 _Noreturn void joist_r_fail(const struct joist_error *error);

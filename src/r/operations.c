@@ -252,7 +252,7 @@ static SEXP run_eager(joist_op op, const struct joist_r_value *values, size_t n,
                  ? joist_r_run_watched(device, plan, &program, inputs, out, run, &tally, &error)
                  : joist_r_run_plan(device, plan, inputs, out, run, &error);
   joist_plan_free(plan);
-  joist_r_raise_if(status, &error);
+  joist_r_raise_called_if(status, &error);
   vmaxset(vmax);
   for (size_t k = 0; k < n; k++) release(&values[k], k == reused);
   for (uint32_t r = 0; r < results; r++) {
@@ -314,7 +314,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   struct joist_error error;
   const joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
-  joist_r_raise_if(status, &error);
+  joist_r_raise_called_if(status, &error);
   if (abstract && !traced)
     joist_r_needs_values(
         rules, values, n, JOIST_R_ABSTRACT,

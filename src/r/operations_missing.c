@@ -86,9 +86,9 @@ static void lower(joist_op op, const struct joist_r_value *values, size_t n,
                                         .remove = remove,
                                         .source = JOIST_NO_SOURCE};
   struct joist_error error;
-  joist_r_raise_if(joist_missing_add(lowered->program, &missing, lowered->results,
-                                     lowered->result_masks, &error),
-                   &error);
+  joist_r_raise_called_if(joist_missing_add(lowered->program, &missing, lowered->results,
+                                            lowered->result_masks, &error),
+                          &error);
   UNPROTECT(1);
 }
 
@@ -190,7 +190,7 @@ SEXP joist_r_run_missing(joist_op op, const struct joist_r_value *values, size_t
                                                          run, &tally, &error)
                                    : joist_r_run_plan(device, plan, inputs, out, run, &error);
   joist_plan_free(plan);
-  joist_r_raise_if(status, &error);
+  joist_r_raise_called_if(status, &error);
   vmaxset(vmax);
   for (int r = 0; r < results; r++) {
     SEXP dim = joist_r_dim_among(&inference->shape[r], values, (int)n);

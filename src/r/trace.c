@@ -628,7 +628,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
   struct joist_error error;
   joist_status status =
       joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
-  joist_r_raise_if(status, &error);
+  joist_r_raise_called_if(status, &error);
   if (joist_r_session()->strict) joist_r_judge(op, values, n, &inference.signature);
   if (computes_in_double(pointer, op, values, n, &inference))
     return apply_to_numbers(pointer, op, values, n, &inference);
@@ -671,7 +671,7 @@ SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
       result_masks[r] = JOIST_NO_MASK;
     }
   }
-  joist_r_raise_if(status, &error);
+  joist_r_raise_called_if(status, &error);
   SEXP tensors = PROTECT(Rf_allocVector(VECSXP, results));
   for (uint32_t r = 0; r < results; r++) {
     SEXP tensor =

@@ -278,7 +278,14 @@ static void test_values(void) {
       WANT(JOIST_E_IOTA_RANGE, .count = {1100}, .number = {0x1p63 - 1024}, .type = {TYPE(I64)}));
   check_failure(JOIST_OP_TAKE,
                 OPERANDS({.dtype = JOIST_F32, SHAPE(3)}, {.dtype = JOIST_I64, SHAPE(2), {0, 3}}),
-                no_attributes, WANT(JOIST_E_POSITION_RANGE, .count = {3}));
+                no_attributes,
+                WANT(JOIST_E_INDEX_RANGE, .number = {4}, .position = 2, .count = {3}));
+  check_failure(
+      JOIST_OP_SCATTER_ADD,
+      OPERANDS({.dtype = JOIST_F32, SHAPE(3)}, {.dtype = JOIST_I64, SHAPE(2), {2, -1}},
+               {.dtype = JOIST_F32}),
+      no_attributes,
+      WANT(JOIST_E_INDEX_RANGE, .number = {0}, .position = 2, .count = {3}, .op = "scatter_add"));
   check_failure(JOIST_OP_TAKE,
                 OPERANDS({.dtype = JOIST_F32, SHAPE(3)}, {.dtype = JOIST_I32, SHAPE(2)}),
                 no_attributes, WANT(JOIST_E_POSITIONS_DTYPE, .type = {TYPE(I32), TYPE(I64)}));

@@ -129,6 +129,7 @@ raised_errors <- alist(
   nv_scatter_add = list(
     joist_shape_error = nv_scatter_add(v, 4, 1),
     joist_value_error = nv_scatter_add(v, NA, 1),
+    joist_value_error = nv_scatter_add(v, 1.5, 1),
     joist_shape_error = nv_scatter_add(v, 1:2, v),
     joist_dtype_error = nv_scatter_add(v, v, v),
     joist_dtype_error = nv_scatter_add(b, 1, b),
@@ -136,6 +137,7 @@ raised_errors <- alist(
   ),
   nv_segment_sum = list(
     joist_value_error = nv_segment_sum(v, c(1, NA, 2), 2),
+    joist_value_error = nv_segment_sum(v, c(1, 1.5, 2), 2),
     joist_shape_error = nv_segment_sum(v, c(1, 2, 3), 2),
     joist_value_error = nv_segment_sum(v, c(1, 1, 1), -1),
     joist_shape_error = nv_segment_sum(v, 1:2, 2),
@@ -146,6 +148,8 @@ raised_errors <- alist(
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x)(nv_scalar(1)),
     joist_trace_error = jit(function(x) if (x > 1) x)(nv_scalar(1)),
+    joist_trace_error = jit(function(x) dnorm(x))(v),
+    joist_trace_error = jit(function(x) cat(x))(v),
     joist_shape_error = jit(function(x) {
       while (sum(x) < 9) x <- c(x, x)
       x
@@ -301,6 +305,7 @@ raised_errors <- alist(
   nv_pad = list(
     joist_shape_error = nv_pad(x, 0L, c(1, 2, 3), 0),
     joist_shape_error = nv_split(v, 2),
+    joist_value_error = nv_split(v, 3, sizes = c(1, 2)),
     joist_shape_error = nv_tril(v),
     joist_promotion_error = nv_pad(i, nv_scalar(1), 1, 1),
     joist_value_error = nv_pad(u, 300L, 1, 1)
@@ -426,6 +431,7 @@ raised_errors <- alist(
     joist_dtype_error = sort(z),
     joist_shape_error = nv_sort(x, 3),
     joist_value_error = nv_sort(v, decreasing = NA),
+    joist_value_error = sort(v, na.last = "a"),
     joist_value_error = jit(function(x) order(x))(v),
     joist_value_error = jit(function(x) xtfrm(x))(v)
   ),
@@ -444,11 +450,11 @@ raised_errors <- alist(
   nv_dnorm = list(
     joist_promotion_error = strict(nv_dnorm(i, 0L, 1L)), joist_dtype_error = nv_pnorm(z),
     joist_shape_error = nv_pnorm(v, nv_tensor(c(1, 2))),
-    joist_value_error = nv_qnorm(v, lower.tail = 1)
+    joist_value_error = nv_dnorm("a"), joist_value_error = nv_qnorm(v, lower.tail = 1)
   ),
   nv_lbeta = list(
     joist_promotion_error = strict(nv_lbeta(i, 1L)), joist_dtype_error = nv_beta(z, 1),
-    joist_shape_error = nv_beta(v, nv_tensor(c(1, 2)))
+    joist_shape_error = nv_beta(v, nv_tensor(c(1, 2))), joist_value_error = nv_lbeta("a", 1)
   ),
   nv_erf_inv = list(
     joist_promotion_error = strict(nv_erf_inv(i)),

@@ -253,3 +253,16 @@ test_that("derivatives that are not known are errors that name the parameter; co
   half <- gradient(function(x, a) sum(nv_dgamma(x, a)))(nv_tensor(c(1, 2), "f16"), a)
   expect_identical(type_of(half$x), "f16")
 })
+
+test_that("strings are refused as operands, not read as dtypes", {
+  usual <- conditionMessage(expect_refusal(nv_erf("a"), "joist_value_error", "character vector"))
+  calls <- list(
+    quote(nv_dnorm("a")), quote(nv_dnorm(1, "a")), quote(nv_dnorm("f32")), quote(nv_lbeta("a", 1)),
+    quote(nv_pgamma(1, "a")), quote(nv_qbinom("a", 1, 1)), quote(nv_pt(nv_tensor(1), "f32"))
+  )
+  for (call in calls) {
+    error <- tryCatch(eval(call), error = identity)
+    expect_s3_class(error, "joist_value_error")
+    expect_identical(conditionMessage(error), usual)
+  }
+})

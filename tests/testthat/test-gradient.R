@@ -607,8 +607,17 @@ test_that("nv_scatter_add() adds in every dtype what base R adds", {
   # Halves: 2048 ones would be lost one by one.
   many <- nv_scatter_add(nv_tensor(2048, "f16"), rep(1, 2048), nv_tensor(1, "f16"))
   expect_identical(as.double(many), 4096)
-  expect_error(nv_scatter_add(x, c(1, 6), x[1:2]), "out of range", class = "joist_shape_error")
-  expect_error(nv_scatter_add(x, 0, x[1]), "out of range", class = "joist_shape_error")
+  for (add in list(nv_scatter_add, jit(function(x, i, v) nv_scatter_add(x, i, v)))) {
+    expect_refusal(
+      add(x, c(1L, 6L), x[1:2]), "joist_shape_error",
+      c("index 6 at position 2 in nv_scatter_add()", "out of range (1 to 5)")
+    )
+  }
+  expect_error(nv_scatter_add(x, 0, x[1]), "index 0 at position 1", class = "joist_shape_error")
+  fraction <- expect_refusal(nv_scatter_add(x, 1.5, 1L), "joist_value_error", "1.5 at position 1")
+  gathered <- expect_refusal(nv_gather(x, 1.5), "joist_value_error")
+  expect_identical(conditionMessage(fraction), conditionMessage(gathered))
+  expect_refusal(nv_scatter_add(x, "1", 1L), "joist_value_error", "character vector")
   expect_error(nv_scatter_add(x, c(1, 2), x[1:3]), class = "joist_shape_error")
   expect_error(nv_scatter_add(x, x, x), "integers", class = "joist_dtype_error")
   expect_error(nv_scatter_add(nv_tensor(TRUE), 1, TRUE), class = "joist_dtype_error")

@@ -292,6 +292,21 @@ test_that("functions of R that need the value of a traced tensor say what to do"
     original <- tryCatch(others[[keyword]](nv_aval("i32")), error = conditionMessage)
     expect_match(conditionMessage(error), original, fixed = TRUE)
   }
+  # Of stats, with what to call instead.
+  for (f in list(
+    function(x) plogis(x), function(x) stats::plogis(2 * x), function(x) {
+      y <- x + 1
+      plogis(y)
+    }
+  )) {
+    error <- expect_error(jit(f)(x), "nv_logistic()", fixed = TRUE, class = "joist_trace_error")
+    expect_match(conditionMessage(error), tryCatch(plogis("a"), error = conditionMessage))
+  }
+  expect_error(
+    jit(function(x) nv_for(2L, x, function(i, x) dnorm(x)))(x), "call nv_dnorm\\(\\)$",
+    class = "joist_trace_error"
+  )
+  expect_error(jit(function(x) psigamma(x, 2))(x), "call nv_polygamma()", fixed = TRUE)
   # Conditions on known values work, and other errors keep their messages.
   expect_identical(as_array(jit(function(x) if (dtype(x) == "f32") x + 1 else x)(x)), 2)
   expect_error(jit(function(x) if (NULL) x)(x), "length zero")

@@ -140,3 +140,55 @@ test_that("objects other than numbers are named as R users name them", {
   expect_error(jit(function(f, x) f(x))(mean, x), "^a function is neither a tensor")
   expect_error(nv_tensor(quote(x + y)), "^a call is neither a tensor")
 })
+
+test_that("errors name the function that was called, not one that it calls", {
+  complex <- nv_tensor(diag(2) * 1i)
+  expect_refusal(nv_solve(complex), "joist_dtype_error", "nv_solve() is not defined for c64")
+  expect_refusal(solve(complex), "joist_dtype_error", "nv_solve() is not defined for c64")
+  expect_refusal(nv_inv(complex), "joist_dtype_error", "nv_inv() is not defined for c64")
+  expect_refusal(
+    jit(function(x) nv_solve(x))(complex), "joist_dtype_error", "nv_solve() is not defined"
+  )
+  expect_refusal(nv_argsort(nv_tensor(1i)), "joist_dtype_error", "nv_argsort() is not defined")
+  empty <- nv_tensor(numeric())
+  for (p in c(-Inf, Inf)) {
+    expect_refusal(nv_norm(empty, p = p), "joist_value_error", c("nv_norm()", "one element"))
+    expect_refusal(
+      jit(function(x) nv_norm(x, p = p))(empty), "joist_value_error", c("nv_norm()", "one element")
+    )
+  }
+  expect_identical(shape(nv_norm(nv_empty("f32", c(0, 0)), 1, p = Inf)), 0L)
+  # A function that another one got is called by the user.
+  bool <- nv_tensor(TRUE)
+  expect_refusal(nv_outer(bool, bool, nv_sub), "joist_dtype_error", "nv_sub() is not defined")
+  expect_refusal(bool - bool, "joist_dtype_error", "nv_sub() is not defined")
+})
+
+test_that("errors about weights name the argument", {
+  for (logits in list(c(-Inf, -Inf), c(NaN, 1), c(Inf, 1))) {
+    expect_refusal(nv_rcategorical(3, logits, key = nv_key(1)), "joist_value_error", "`logits`")
+  }
+  for (prob in list(c(0, 0), c(-1, 1), c(NaN, 1))) {
+    expect_refusal(
+      nv_sample(2, replace = TRUE, prob = prob, key = nv_key(1)), "joist_value_error", "`prob`"
+    )
+  }
+})
+
+test_that("a missing argument is base R's error, with the user's call", {
+  x <- nv_tensor(c(1, 2, 3))
+  calls <- list(
+    count = quote(nv_segment_sum(x, 1:3)), ids = quote(nv_segment_sum(x, count = 3)),
+    index = quote(nv_scatter_add(x, values = 1)), indices = quote(nv_gather(x)),
+    n = quote(nv_split(x)), k = quote(nv_top_k(x)), x = quote(nv_flatten()),
+    y = quote(nv_outer(x)), edge_padding_low = quote(nv_pad(x, 0)), shift = quote(nv_roll(x))
+  )
+  for (name in names(calls)) {
+    error <- tryCatch(eval(calls[[name]]), error = identity)
+    expect_identical(conditionCall(error), calls[[name]])
+    f <- function(x) NULL
+    names(formals(f)) <- name
+    body(f) <- as.name(name)
+    expect_identical(conditionMessage(error), tryCatch(f(), error = conditionMessage))
+  }
+})

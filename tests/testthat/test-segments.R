@@ -51,7 +51,7 @@ test_that("groups out of range are errors, in the last column and in jit() too",
     f <- jit(function(x, i) nv_segment_sum(x, i, 2))
     expect_error(f(m, nv_tensor(ids, "i32")), "out of range", class = "joist_shape_error")
   }
-  expect_error(nv_segment_sum(m, 1:2, 2), "2 groups", class = "joist_shape_error")
+  expect_error(nv_segment_sum(m, 1:2, 2), "2 elements", class = "joist_shape_error")
   expect_error(nv_segment_sum(m, 1:3, 1.5), "`count`", class = "joist_value_error")
 })
 
@@ -128,4 +128,25 @@ test_that("rows are added to rows, and other shapes are errors", {
   got <- nv_segment_sum(missing, c(2, 1), 3)
   expect_identical(as.vector(is.na(got)), c(TRUE, FALSE, FALSE, FALSE, FALSE, FALSE))
   expect_identical(as.vector(as_array(got)), c(NA, 1, 0, 4, 3, 0))
+})
+
+test_that("groups are whole numbers in range, and errors name them and their positions", {
+  x <- nv_tensor(1:3)
+  expect_refusal(
+    nv_segment_sum(x, c(1, 2, 2.5), 3), "joist_value_error",
+    c("2.5 at position 3", "not an integer", "round()")
+  )
+  expect_refusal(nv_segment_sum(x, c("1", "2", "3"), 3), "joist_value_error", "character vector")
+  expect_refusal(
+    nv_segment_sum(x, c(1, 0, 7), 3), "joist_shape_error",
+    c("index 0 at position 2", "nv_segment_sum()", "(1 to 3)")
+  )
+  traced <- jit(function(x, ids) nv_segment_sum(x, ids, 3))
+  expect_refusal(traced(x, c(1L, 2L, 7L)), "joist_shape_error", "index 7 at position 3")
+  expect_refusal(
+    nv_segment_sum(x, c(1, NA, 2), 3), "joist_value_error",
+    c("nv_segment_sum()", "missing values")
+  )
+  expect_refusal(nv_segment_sum(nv_scalar(1), 1, 1), "joist_shape_error", "scalar")
+  expect_refusal(nv_segment_sum(x, 1, 3), "joist_shape_error", c("`ids` has 1 element,", "needs 3"))
 })

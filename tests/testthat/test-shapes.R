@@ -134,6 +134,13 @@ test_that("tensors are split into parts that concatenate to the whole, and into 
   expect_identical(lapply(parts, as_array), list(
     v[, integer(), ], v[, 1, , drop = FALSE], v[, integer(), ], v[, 2:6, ]
   ))
+  expect_refusal(
+    nv_split(x, 3, 2, sizes = c(1, 5)), "joist_value_error", c("`n`", "`sizes`", "2 elements")
+  )
+  expect_identical(nv_split(x, 2, 2, sizes = c(1, 5)), nv_split(x, dim = 2, sizes = c(1, 5)))
+  whole <- expect_refusal(nv_tril(x, "a"), "joist_shape_error", "`diagonal` must be a whole number")
+  expect_no_match(conditionMessage(whole), "dimensions")
+  expect_error(nv_split(x, dim = 2, sizes = "a"), "whole numbers$", class = "joist_shape_error")
   expect_error(nv_split(x, 4, 2), "no 4 equal parts", class = "joist_shape_error")
   expect_error(nv_split(x, 0, 2), class = "joist_shape_error")
   expect_error(nv_split(x, dim = 2, sizes = c(1, 4)), "add up", class = "joist_shape_error")

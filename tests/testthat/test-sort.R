@@ -133,6 +133,17 @@ test_that("what cannot be sorted says so", {
   expect_error(order(nv_aval("f32", 3)), "nv_argsort", class = "joist_value_error")
 })
 
+test_that("sort() and rank() refuse an invalid `na.last`", {
+  for (x in list(nv_tensor(c(2, 1)), nv_tensor(c(b = 2, a = 1)))) {
+    for (last in list("a", c(TRUE, FALSE), NULL, 1)) {
+      expect_silent(expect_refusal(sort(x, na.last = last), "joist_value_error", "`na.last`"))
+      expect_silent(expect_refusal(rank(x, na.last = last), "joist_value_error", "`na.last`"))
+    }
+    expect_refusal(sort(x, na.last = "keep"), "joist_value_error", "`na.last`")
+  }
+  expect_identical(rank(nv_tensor(c(2, NA, 1)), "keep"), rank(c(2, NA, 1), "keep"))
+})
+
 test_that("sort() does not pass over a wish for positions", {
   expect_refusal(sort(nv_tensor(2:1), index.return = TRUE), "joist_value_error", "nv_argsort")
   expect_identical(as_array(sort(nv_tensor(2:1), index.return = FALSE)), 1:2)

@@ -41,14 +41,30 @@ static joist_status find_invalid(const struct running *r, joist_value_id positio
   return status == JOIST_OK ? read_failure(r, found, error) : status;
 }
 
+/* An element of the positions, read back for an error. */
+static joist_status read_position(const struct running *r, const struct joist_instruction *i,
+                                  size_t k, int64_t *position, struct joist_error *error) {
+  const joist_dtype dtype = r->plan->program->values[i->operand[1]].type.dtype;
+  const size_t size = joist_dtype_size(dtype);
+  uint64_t element[2];
+  const joist_status status =
+      joist_cuda_copy(r->device, element, (const char *)r->arrays[i->operand[1]] + k * size, size,
+                      JOIST_COPY_TO_HOST, error);
+  if (status == JOIST_OK) joist_convert_find(dtype, JOIST_I64)(1, element, position);
+  return status;
+}
+
 /* Of take and put. */
 static joist_status check_positions(const struct running *r, const struct joist_instruction *i,
                                     struct joist_error *error) {
   const size_t extent = count_of(r->plan->program, i->operand[0]);
   uint64_t found;
-  const joist_status status = find_invalid(r, i->operand[1], 0, extent, &found, error);
+  int64_t position = 0;
+  joist_status status = find_invalid(r, i->operand[1], 0, extent, &found, error);
   if (status != JOIST_OK || found == UINT64_MAX) return status;
-  return joist_position_error(extent, error);
+  status = read_position(r, i, (size_t)found, &position, error);
+  if (status != JOIST_OK) return status;
+  return joist_position_error(i->op, position, (size_t)found, extent, error);
 }
 
 bool joist_cuda_can_take(const struct running *r, const struct joist_instruction *i) {
@@ -221,18 +237,11 @@ joist_status joist_cuda_pad(const struct running *r, const struct joist_instruct
 
 /* ---- gathering ---- */
 
-/* The entry is read back for the error. */
 static joist_status invalid_entry(const struct running *r, const struct joist_instruction *i,
                                   size_t k, size_t extent, struct joist_error *error) {
-  const joist_dtype dtype = r->plan->program->values[i->operand[1]].type.dtype;
-  const size_t size = joist_dtype_size(dtype);
-  uint64_t element[2];
   int64_t entry = 0;
-  const joist_status status =
-      joist_cuda_copy(r->device, element, (const char *)r->arrays[i->operand[1]] + k * size, size,
-                      JOIST_COPY_TO_HOST, error);
+  const joist_status status = read_position(r, i, k, &entry, error);
   if (status != JOIST_OK) return status;
-  joist_convert_find(dtype, JOIST_I64)(1, element, &entry);
   return joist_gather_error(entry, k, joist_attribute_dim(i->attributes), extent, error);
 }
 

@@ -170,8 +170,11 @@ static void test_invalid_positions(void) {
     add_output(&program, result);
     position[2] = k == 0 ? 1000 : -1;
     CHECK_ERROR(run_there(&program, (void *[]){x, position, x}, (void *[]){y}, &error), error,
-                JOIST_E_POSITION_RANGE);
+                JOIST_E_INDEX_RANGE);
     CHECK_INT(error.count[0], 1000);
+    CHECK_INT(error.position, 3);
+    CHECK(error.number[0] == (k == 0 ? 1001 : 0));
+    CHECK(error.op == NULL);
     joist_program_clear(&program);
   }
 }

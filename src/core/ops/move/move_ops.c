@@ -43,8 +43,11 @@ joist_status joist_take_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
-joist_status joist_position_error(size_t extent, struct joist_error *error) {
-  return JOIST_FAIL(error, JOIST_E_POSITION_RANGE, .count = {extent});
+/* The names of take and put are internal. */
+joist_status joist_position_error(joist_op op, int64_t position, size_t k, size_t extent,
+                                  struct joist_error *error) {
+  return JOIST_FAIL(error, JOIST_E_INDEX_RANGE, .number = {(double)position + 1}, .position = k + 1,
+                    .op = op == JOIST_OP_SCATTER_ADD ? joist_op_name(op) : NULL, .count = {extent});
 }
 
 joist_status joist_check_positions(const struct joist_call *call, size_t extent,
@@ -56,7 +59,10 @@ joist_status joist_check_positions(const struct joist_call *call, size_t extent,
   const int64_t *const positions = call->in[1];
   int bad = 0;
   for (size_t k = 0; k < n; k++) bad |= (uint64_t)positions[k] >= (uint64_t)extent;
-  return bad ? joist_position_error(extent, error) : JOIST_OK;
+  if (!bad) return JOIST_OK;
+  size_t k = 0;
+  while ((uint64_t)positions[k] < (uint64_t)extent) k++;
+  return joist_position_error(call->instruction->op, positions[k], k, extent, error);
 }
 
 joist_status joist_take_run(const struct joist_call *call, struct joist_error *error) {

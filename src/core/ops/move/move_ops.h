@@ -28,8 +28,10 @@ size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape
 joist_status joist_check_positions(const struct joist_call *call, size_t extent,
                                    struct joist_error *error) JOIST_MUST_CHECK;
 
-/* What is said of positions of take and put, and of entry k of an index of gather. */
-joist_status joist_position_error(size_t extent, struct joist_error *error) JOIST_MUST_CHECK;
+/* The errors of position k, from 0 on, of take, put and scatter_add, and of entry k of an index of
+ * gather. */
+joist_status joist_position_error(joist_op op, int64_t position, size_t k, size_t extent,
+                                  struct joist_error *error) JOIST_MUST_CHECK;
 joist_status joist_gather_error(int64_t entry, size_t k, int dim, size_t extent,
                                 struct joist_error *error) JOIST_MUST_CHECK;
 
