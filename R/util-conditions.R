@@ -222,9 +222,10 @@ call_of_frame <- function(entry) {
 # themselves are in the call, and would be deparsed.
 legible_call <- function(call, frame) {
   if (is.function(call[[1L]])) {
-    exports <- getNamespaceExports(topenv())
-    same <- vapply(exports, function(name) identical(get(name, topenv()), call[[1L]]), TRUE)
-    if (any(same)) call[[1L]] <- as.name(exports[same][1L])
+    namespace <- topenv()
+    exported <- mget(getNamespaceExports(namespace), namespace)
+    same <- vapply(exported, identical, TRUE, call[[1L]])
+    if (any(same)) call[[1L]] <- as.name(names(exported)[same][1L])
   }
   if (is.name(call[[1L]]) && endsWith(as.character(call[[1L]]), "<-")) {
     call$value <- eval(quote(substitute(value)), frame)

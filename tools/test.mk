@@ -12,8 +12,8 @@
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
   array-api serial tidy cuda-r configure living explorer control base layout arrow files narrow \
   numpy versions docs pages warnings rooms scripts
-long_steps := gradients-long accuracy functions fuzz valgrind numbers loops trixie sid large kills \
-  plans slurm calls faults interrupts races threads hours coverage
+long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
+  large kills plans slurm calls faults interrupts races threads hours coverage
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow)
 
@@ -131,7 +131,10 @@ warnings: $(work)/staged
 	  $$(R CMD config --cppflags) -c -o /dev/null'
 
 tidy:
-	@$(step) sh tools/steps/tidy
+	@$(step) sh tools/steps/tidy 50000
+
+tidy-long:
+	@$(step) sh tools/steps/tidy 225000
 
 layout:
 	@$(step) sh tools/steps/layout
@@ -180,7 +183,7 @@ gradients gradients-long: export JAX_COMPILATION_CACHE_DIR = $(root)/local/jax
 gradients gradients-long: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 gradients gradients-long: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 gradients: install local/python/living
-	@$(step) $(r) -f tests/gradients/programs.R --args $(call python,living) 150 25 4
+	@$(step) $(r) -f tests/gradients/programs.R --args $(call python,living) 100 15 2
 
 array_api := $(wildcard $(JOIST_ARRAY_API_TESTS)/array_api_tests)
 array-api: install $(if $(array_api),local/python/array-api)

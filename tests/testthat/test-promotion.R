@@ -442,3 +442,38 @@ test_that("a dtype is asked about by itself as by its name", {
     )
   }
 })
+
+test_that("any number of rule sets can be in force, one after the other and within each other", {
+  narrow <- nv_tensor(1:2, "i8")
+  wide <- nv_tensor(1:2, "i32")
+  add <- jit(function(x, y) x + y, cache_size = 1000L)
+  sets <- lapply(1:150, function(k) {
+    to <- c("f16", "f32", "f64")[k %% 3L + 1L]
+    promotion_lattice(cbind(c("i8", "i32"), to), paste0("own", k))
+  })
+  for (round in 1:2) {
+    for (k in seq_along(sets)) {
+      to <- c("f16", "f32", "f64")[k %% 3L + 1L]
+      with_promotion(sets[[k]], {
+        expect_identical(type_of(narrow + wide), to)
+        expect_identical(type_of(add(narrow, wide)), to)
+        with_promotion(sets[[151L - k]], {
+          inner <- c("f16", "f32", "f64")[(151L - k) %% 3L + 1L]
+          expect_identical(type_of(narrow + wide), inner)
+        })
+        expect_identical(type_of(narrow + wide), to)
+      })
+    }
+    gc()
+  }
+})
+
+test_that("a rule set that is changed after it was in force is another one", {
+  x <- nv_tensor(1:2, "i8")
+  rules <- promotion_rules("jax", double = "f64")
+  expect_identical(type_of(with_promotion(rules, nv_add(x, 1))), "f64?")
+  rules[] <- as.raw(0)
+  expect_error(with_promotion(rules, nv_add(x, 1)), class = "joist_promotion_error")
+  other <- promotion_rules("jax", double = "f32")
+  expect_identical(type_of(with_promotion(other, nv_add(x, 1))), "f32?")
+})
