@@ -30,7 +30,7 @@ nv_logsumexp <- function(x, dims = NULL, drop = TRUE) {
     top <- greatest(x, dims)
     sum <- nv_log(nv_reduce_sum(nv_exp(x - top), dims, drop))
     sum + (if (drop) nv_reshape(top, shape(sum)) else top)
-  })
+  }, reduces = TRUE)
 }
 
 #' @rdname nv_logsumexp
@@ -40,7 +40,7 @@ nv_softmax <- function(x, dims = NULL) {
   in_wide_float(x, function(x) {
     part <- nv_exp(x - greatest(x, dims))
     part / nv_reduce_sum(part, dims, drop = FALSE)
-  })
+  }, reduces = TRUE)
 }
 
 #' @rdname nv_logsumexp
@@ -50,7 +50,7 @@ nv_log_softmax <- function(x, dims = NULL) {
   in_wide_float(x, function(x) {
     x <- x - greatest(x, dims)
     x - nv_log(nv_reduce_sum(nv_exp(x), dims, drop = FALSE))
-  })
+  }, reduces = TRUE)
 }
 
 #' @rdname nv_logsumexp
@@ -76,13 +76,14 @@ greatest <- function(x, dims) {
 }
 
 # What `f` gives for floats, computed in `least` at least and rounded to the float that belongs to
-# the dtype of `x`: what exp() makes of it.
-in_wide_float <- function(x, f, least = "f32") {
+# the dtype of `x`: what exp() makes of it, or the maximum of that.
+in_wide_float <- function(x, f, least = "f32", reduces = FALSE) {
   x <- as_operand(x)
   if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(dtype(x)))
   }
-  like <- nv_exp(nv_aval(dtype(x), integer(), ambiguous(x)))
+  like <- nv_exp(nv_aval(dtype(x), 1L, ambiguous(x)))
+  if (reduces) like <- nv_reduce_max(like)
   wide <- if (format(dtype(like)) == "f64") "f64" else least
   nv_convert(f(nv_convert(x, wide)), dtype(like), ambiguous(like))
 }

@@ -29,6 +29,13 @@ static void test_names(void) {
   }
   CHECK_INT(joist_style_parse("fortran"), JOIST_STYLE_COUNT);
   /* Bits in one style, bytes in the other. */
+  /* What Python prints of PyTorch's dtypes, and only that. */
+  CHECK_INT(joist_dtype_parse("torch.float32", JOIST_STYLE_ANVIL), JOIST_F32);
+  CHECK_INT(joist_dtype_parse("torch.uint8", JOIST_STYLE_NUMPY), JOIST_UI8);
+  CHECK_INT(joist_dtype_parse("torch.float8_e4m3fn", JOIST_STYLE_JAX), JOIST_F8E4M3FN);
+  CHECK_INT(joist_dtype_parse("torch.complex64", JOIST_STYLE_TORCH), JOIST_C64);
+  CHECK_INT(joist_dtype_parse("torch.f4", JOIST_STYLE_NUMPY), JOIST_DTYPE_NONE);
+  CHECK_INT(joist_dtype_parse("torch.", JOIST_STYLE_ANVIL), JOIST_DTYPE_NONE);
   CHECK_INT(joist_dtype_parse("i8", JOIST_STYLE_ANVIL), JOIST_I8);
   CHECK_INT(joist_dtype_parse("i8", JOIST_STYLE_NUMPY), JOIST_I64);
   CHECK_INT(joist_dtype_parse("i1", JOIST_STYLE_ANVIL), JOIST_BOOL);

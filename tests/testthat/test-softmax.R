@@ -108,3 +108,16 @@ test_that("default dtypes hold for an expression", {
   expect_identical(type_of(f()), "f32")
   expect_identical(type_of(with_default_dtypes(c(float = "f64"), f())), "f64")
 })
+
+test_that("of a guess they are known under JAX's rules, whose maximum is", {
+  for (d in c("i32", "f32", "f64")) {
+    x <- nv_tensor(c(1, 0, 1), d, ambiguous = TRUE)
+    float <- if (d == "f64") "f64" else "f32"
+    for (f in list(nv_logsumexp, nv_softmax, nv_log_softmax)) {
+      expect_identical(type_of(f(x)), paste0(float, "?"))
+      expect_identical(type_of(with_promotion("jax_x32", f(x))), float)
+      expect_identical(type_of(with_promotion("jax", jit(f)(x))), float)
+    }
+    expect_identical(type_of(with_promotion("jax", nv_softplus(x))), paste0(float, "?"))
+  }
+})

@@ -131,7 +131,17 @@ static bool is_named(const struct dtype_facts *dtype, const char *text, joist_st
   return strcmp(text, dtype->style[style]) == 0;
 }
 
+/* The dtype of a name as PyTorch prints it, `torch.float32`. */
+static joist_dtype parse_printed_by_torch(const char *name) {
+  for (int i = 0; i < JOIST_DTYPE_COUNT; i++)
+    if (is_named(&facts[i], name, JOIST_STYLE_TORCH)) return (joist_dtype)i;
+  return JOIST_DTYPE_NONE;
+}
+
 joist_dtype joist_dtype_parse(const char *text, joist_style style) {
+  static const char module[] = "torch.";
+  if (strncmp(text, module, strlen(module)) == 0)
+    return parse_printed_by_torch(text + strlen(module));
   const bool bytes = style == JOIST_STYLE_JEP || style == JOIST_STYLE_NUMPY;
   const joist_style first = bytes ? JOIST_STYLE_JEP : JOIST_STYLE_ANVIL;
   for (int i = 0; i < JOIST_DTYPE_COUNT; i++)
