@@ -386,7 +386,7 @@ test_that("code that calls back writes to what it was given", {
     frame <- environment()
     call_c("write_after", x, quote({
       y <- nv_reverse(x)
-      gc()
+      gc(full = FALSE)
     }), 1, new[1], frame)
     want <- shown_values(d, n)
     expect_values(as.vector(as_array(y)), rev(want), paste(label, "before"))
@@ -460,7 +460,7 @@ test_that("tensors are saved whole, and dput() makes them again", {
 expect_collects <- function() {
   collected <- FALSE
   local(reg.finalizer(new.env(), function(e) collected <<- TRUE))
-  gc()
+  gc(full = FALSE)
   expect_true(collected)
 }
 
