@@ -29,8 +29,9 @@
 #' A tensor cannot be made of a value that its dtype lacks (NaN for `f4E2M1FN`); [nv_convert()]
 #' takes the nearest value instead. See [nv_quantize()] for scales.
 #'
-#' @param x A dtype, its name (`"f32"`) or an alias (`"float32"`, `"torch.float32"`, `"u8"`, `"half"`,
-#'   `"pred"`, ...), or a tensor, whose dtype is returned. For `format()` and `print()`, a dtype.
+#' @param x A dtype, its name (`"f32"`) or an alias (`"float32"`, `"torch.float32"`, `"u8"`,
+#'   `"half"`, `"pred"`, ...), or a tensor, whose dtype is returned. For `format()` and `print()`, a
+#'   dtype.
 #' @param style How names are spelled: `"anvil"` (`f32`, `ui8`), `"jax"` and `"torch"`
 #'   (`float32`, `uint8`), `"jep"` and `"numpy"` (`f4`, `u1`: bytes) or `"stablehlo"`
 #'   (`f32`, `ui8`, `i1`, `complex<f32>`).
