@@ -13,8 +13,8 @@
 #' An index that is `NA` gives a missing value ([nv_mask()]). As in base R, such an index can be
 #' used to assign one value, which changes nothing there, but not to assign several.
 #'
-#' Assignment keeps the tensor's dtype: an ambiguous value of its kind takes it (`1L` is of the kind
-#' of the integers, `1` of the floats), a known dtype that promotes to it is converted, any other is
+#' Assignment keeps the tensor's dtype: an ambiguous value of the same kind takes that dtype (`1L`
+#' beside integers, `1` beside floats), a known dtype that promotes to it is converted, any other is
 #' an error. No other variable changes; if no other variable holds the tensor, nothing is copied.
 #'
 #' Values for the positions right behind the last element of a tensor of rank 1 are appended, as by

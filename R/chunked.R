@@ -21,7 +21,7 @@
 #' `nv_store()` it is enlarged to whole chunks of the result. Reductions and matrix products within
 #' a program, such as the means in `x - nv_mean(x, 1, FALSE)`, are computed before it and kept in
 #' memory; reductions of the same blocks, such as those means and standard deviations, in one pass.
-#' Arrays whose elements are in the order of C are processed in that order; elements are transposed
+#' Arrays whose elements are in C order are processed in that order; elements are transposed
 #' only when they go into the memory of a tensor.
 #'
 #' Sums are combined from the sums of blocks, in an order that depends on the shapes, the chunks and

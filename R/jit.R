@@ -20,8 +20,7 @@
 #' that need a value, such as `seq_len()`, need a static argument.
 #'
 #' @param f A function.
-#' @param static Names of the arguments that are not traced, whose values `f` gets as they are
-#'   passed.
+#' @param static Names of the arguments that are not traced; `f` gets their values unchanged.
 #' @param cache_size The number of programs that are kept; the least recently used one is dropped
 #'   first.
 #' @param device The device that programs run on, see [nv_device()]: R numbers and the

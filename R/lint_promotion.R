@@ -48,8 +48,8 @@
 #' @param kinds The kinds of findings that are wanted, see below; `NULL` is all of them.
 #' @param args Command-line arguments of the code, as [commandArgs()] gives them.
 #' @param chdir Whether a script runs in its own folder.
-#' @param timeout The seconds after which a script, or the examples of a page, are stopped under
-#'   each rule set, which is a finding of the kind `error`.
+#' @param timeout The time limit in seconds for a script, or for the examples of a page, under each
+#'   rule set; exceeding it is a finding of kind `error`.
 #' @param x,object A result of `lint_promotion()`.
 #' @param row.names,optional Ignored.
 #' @param lintr Whether the columns are those that `as.data.frame()` gives for the lints of package

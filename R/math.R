@@ -93,7 +93,7 @@ nv_digamma <- function(x) .Call(joist_r_op1, "digamma", x)
 #'
 #' The negative, absolute value, sign and rounding of each element, also by unary `-`, `abs()`,
 #' `sign()`, `floor()`, `ceiling()` and `trunc()`; see [nv_round()] for rounding to the nearest.
-#' Rounding leaves integers as they are. The negative and the absolute value of the smallest integer
+#' Rounding leaves integers unchanged. The negative and the absolute value of the smallest integer
 #' wrap to itself, with a warning. The absolute value of a complex number is accurate to
 #' `r stated_error("abs")`, and infinite if one of the parts is.
 #'

@@ -5,10 +5,10 @@
 #' a tensor like any other. Assignments to it, even in place, stay in this process: the file is
 #' never changed. `nv_share()` lets workers map the file, too, instead of receiving the elements.
 #'
-#' A tensor is mapped if its elements are stored in the file as they are in memory; otherwise it is
+#' A tensor is mapped if the file stores its elements in the same form as memory; otherwise it is
 #' read as without `mmap`. These are read: `bool`, whose bytes have to be checked; dtypes of fewer
 #' bits than a byte, whose unused bits may be set or which are packed; elements in the other byte
-#' order; elements that do not begin on a multiple of their size; and elements in the order of C
+#' order; elements that do not begin on a multiple of their size; and elements in C order
 #' from rank 2 on, unless you use `reversed = TRUE`. On Windows all files are read.
 #'
 #' The file stays open as long as a tensor uses it, and must not be modified: a change to it may

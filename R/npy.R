@@ -19,9 +19,9 @@
 #' Other NumPy types (text, dates, records) are refused, unless `raw = TRUE` asks for their bytes as
 #' `ui8`. Python objects are never read.
 #'
-#' Elements of a file in the order of C are rearranged as they are read. With `reversed = TRUE` the
+#' Elements of a file in C order are rearranged while they are read. With `reversed = TRUE` the
 #' tensor has its dimensions in reverse order instead, the same as `nv_transpose(nv_read_npy(con))`;
-#' then a file in the order of C is read as it is, which is faster, and can be mapped.
+#' then a file in C order is read without rearrangement, which is faster, and can be mapped.
 #'
 #' npz archives are read by base R, and written by the package \pkg{zip}.
 #'

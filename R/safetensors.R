@@ -19,9 +19,9 @@
 #' assumption, as no library that writes such files has published an order. In memory each element
 #' has a byte, so these are not mapped.
 #'
-#' The elements of a file are in the order of C, and from rank 2 on they are rearranged as they are
+#' The elements of a file are in C order, and from rank 2 on they are rearranged while they are
 #' read. With `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are
-#' read as they are, which is faster, and can be mapped.
+#' read without rearrangement, which is faster, and can be mapped.
 #'
 #' The format has no missing values: give `na` a value to write in their place, in every tensor that
 #' has some.

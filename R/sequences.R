@@ -20,7 +20,7 @@
 #' @param dtype A dtype or its name: an integer or float dtype, for `nv_linspace()` also a complex
 #'   one. `NULL` is the dtype of `start / end` in `nv_linspace()`, the default dtype of integers in
 #'   `nv_seq_len()`, and the common dtype of the arguments in `nv_seq()`, where R numbers alone
-#'   count as what [seq()] makes of them: integers, if there is no `by` and `from` is whole, or if
+#'   have the type that [seq()] gives them: integer if there is no `by` and `from` is whole, or if
 #'   all are integers.
 #' @param ambiguous,device As for [nv_tensor()].
 #' @return A tensor of rank 1 and of that dtype.
@@ -28,7 +28,7 @@
 #'   is not a whole number of at least 0, for numbers that the dtype cannot hold, and for values
 #'   that are not known in `jit()`; `joist_shape_error` for an end or `by` of more than one number,
 #'   and for a sequence of more than 2^31 - 1 numbers; `joist_dtype_error` for a dtype that the
-#'   function does not give; `joist_promotion_error` when there is no common dtype.
+#'   function does not support; `joist_promotion_error` when there is no common dtype.
 #' @seealso [nv_iota()], for numbers along a dimension.
 #' @examples
 #' nv_linspace(0, 1, 5)

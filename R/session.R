@@ -69,8 +69,8 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' `/sys/kernel/mm/transparent_hugepage/enabled` is `always` or `madvise`). Without them
 #' everything works; the first use of each block is slower.
 #'
-#' @param limit The most bytes to keep; `NULL` leaves the limit as it is. At first, it is an eighth
-#'   of the physical memory.
+#' @param limit The maximum number of bytes to keep; `NULL` leaves the limit unchanged. The initial
+#'   limit is an eighth of the physical memory.
 #' @param device A device or its name, see [nv_device()].
 #' @return `nv_memory()`: a named vector of bytes: `used` by tensors, `kept` for reuse, and the
 #'   `limit` on what is kept; for a GPU `used`, `kept`, `available` to all processes, and the

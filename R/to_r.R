@@ -1,7 +1,7 @@
 #' Convert tensors in data frames and lists to R vectors
 #'
 #' `to_r()` converts all tensors in a data frame or a list to R vectors, and leaves everything else
-#' as it is. Models, plots and functions that write text read tensors themselves; use `to_r()` to
+#' unchanged. Models, plots and functions that write text read tensors themselves; use `to_r()` to
 #' compute in doubles from there on, as `nls()` and `nlm()` need for their numeric derivatives.
 #'
 #' R's types hold all values of all dtypes but 64-bit integers beyond 2^53, which are rounded to the

@@ -189,18 +189,21 @@ own_frames <- function(frame, floor) {
 # from C. A function that another one got as an argument, under whose name it was called, counts as
 # called by the user. NULL if there is none.
 called_operation <- function() {
-  namespace <- topenv()
-  exports <- getNamespaceExports(namespace)
   found <- NULL
   for (frame in own_frames(sys.nframe() - 1L, 0L)) {
-    f <- sys.function(frame)
-    same <- vapply(exports, function(name) identical(get(name, namespace), f), TRUE)
-    name <- exports[same & startsWith(exports, "nv_")]
+    name <- grep("^nv_", exported_as(sys.function(frame)), value = TRUE)
     if (length(name) == 0L) next
     found <- sub("^nv_", "", name[1L])
     if (!identical(sys.call(frame)[[1L]], as.name(name[1L]))) break
   }
   found
+}
+
+# The names by which joist exports a function.
+exported_as <- function(f) {
+  namespace <- topenv()
+  exported <- mget(getNamespaceExports(namespace), namespace)
+  names(exported)[vapply(exported, identical, TRUE, f)]
 }
 
 user_call <- function(frame) {
@@ -222,10 +225,8 @@ call_of_frame <- function(entry) {
 # themselves are in the call, and would be deparsed.
 legible_call <- function(call, frame) {
   if (is.function(call[[1L]])) {
-    namespace <- topenv()
-    exported <- mget(getNamespaceExports(namespace), namespace)
-    same <- vapply(exported, identical, TRUE, call[[1L]])
-    if (any(same)) call[[1L]] <- as.name(names(exported)[same][1L])
+    name <- exported_as(call[[1L]])
+    if (length(name) > 0L) call[[1L]] <- as.name(name[1L])
   }
   if (is.name(call[[1L]]) && endsWith(as.character(call[[1L]]), "<-")) {
     call$value <- eval(quote(substitute(value)), frame)
