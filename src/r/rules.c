@@ -85,25 +85,23 @@ enum { KEPT = 64 };
 static const struct joist_rules *kept[KEPT];
 static size_t kept_count;
 
-/* What stays and has the same content, or NULL. */
-static const struct joist_rules *staying(const struct joist_rules *rules) {
+static bool is_same(const struct joist_rules *own, const struct joist_rules *rules,
+                    bool by_content) {
+  return own == rules || (by_content && own != NULL && memcmp(own, rules, sizeof *rules) == 0);
+}
+
+/* The set that stays for the session and is this one, or has its content; NULL if there is none. */
+static const struct joist_rules *staying(const struct joist_rules *rules, bool by_content) {
   const struct joist_rules *const built_in = joist_rules_find(rules->id);
-  if (built_in != NULL && memcmp(built_in, rules, sizeof *rules) == 0) return built_in;
+  if (is_same(built_in, rules, by_content)) return built_in;
   for (size_t i = 0; i < file_count; i++)
-    if (files[i].rules != NULL && memcmp(files[i].rules, rules, sizeof *rules) == 0)
-      return files[i].rules;
+    if (is_same(files[i].rules, rules, by_content)) return files[i].rules;
   for (size_t i = 0; i < kept_count; i++)
-    if (memcmp(kept[i], rules, sizeof *rules) == 0) return kept[i];
+    if (is_same(kept[i], rules, by_content)) return kept[i];
   return NULL;
 }
 
-bool joist_r_rules_stay(const struct joist_rules *rules) {
-  for (size_t i = 0; i < file_count; i++)
-    if (files[i].rules == rules) return true;
-  for (size_t i = 0; i < kept_count; i++)
-    if (kept[i] == rules) return true;
-  return joist_rules_find(rules->id) == rules;
-}
+bool joist_r_rules_stay(const struct joist_rules *rules) { return staying(rules, false) != NULL; }
 
 static _Noreturn void unknown_rules(const char *id) {
   char known[1024];
@@ -127,7 +125,7 @@ static const struct joist_rules *rules_of_string(SEXP id) {
 
 /* A set that stays for the session, with the content of an object; NULL if KEPT others do. */
 static const struct joist_rules *keep(const struct joist_rules *rules) {
-  const struct joist_rules *const found = staying(rules);
+  const struct joist_rules *const found = staying(rules, true);
   if (found != NULL || kept_count == KEPT) return found;
   struct joist_rules *const made = malloc(sizeof *made);
   if (made == NULL) return NULL;
