@@ -24,6 +24,14 @@ JOIST_VECTORIZE_FILE
 #define JOIST_APART static
 #endif
 
+/* Whether a sum, a difference or a product of two scalars of type T wraps: -1 or 0. Processors have
+ * a flag for it, which other code than vector code can jump on; `otherwise` is what WRAPS says. */
+#ifdef __GNUC__
+#define SCALAR_WRAPS(T, HOW, a, b, otherwise) (-(int)__builtin_##HOW##_overflow(a, b, &(T){0}))
+#else
+#define SCALAR_WRAPS(T, HOW, a, b, otherwise) (otherwise)
+#endif
+
 /* Powers by 1, 2 and for doubles 3, with the bits of POWER() in expressions.h. Compilers make
  * vector code of these forms. */
 #define IS_SMALL_POWER_F32(b) ((b) == 1 || (b) == 2)

@@ -204,6 +204,20 @@ static const char *type_of_flag(const struct joist_code_step *step) {
   return size == 1 ? "uint8_t" : size == 2 ? "uint16_t" : size == 4 ? "uint32_t" : "uint64_t";
 }
 
+/* The name that SCALAR_WRAPS() has for the operation; NULL for none. */
+static const char *scalar_wraps(const struct joist_code_step *step) {
+  switch (step->op) {
+    case JOIST_OP_ADD:
+      return "add";
+    case JOIST_OP_SUB:
+      return "sub";
+    case JOIST_OP_MUL:
+      return "mul";
+    default: /* the others have no flag */
+      return NULL;
+  }
+}
+
 static void add_watch(struct writer *w, const struct place *at,
                       const struct joist_code_step *step) {
   const char *const type = type_of_flag(step);
@@ -211,8 +225,12 @@ static void add_watch(struct writer *w, const struct place *at,
   ADD("w%u = (%s)(w%u | ", step->out, type, step->out);
   if (step->to) ADD("(r%u != 0 ? 0 : ", step->in[2]);
   if (step->kind == JOIST_CODE_WRAPS) {
+    const char *const flag = at->manner == ALONE ? scalar_wraps(step) : NULL;
     (void)joist_c_need_wraps(w, step->op, step->from);
+    if (flag != NULL)
+      ADD("SCALAR_WRAPS(%s, %s, r%u, r%u, ", type, flag, step->in[0], step->in[1]);
     add_kernel_call(w, "wraps", step);
+    if (flag != NULL) ADD(")");
   } else if (step->kind == JOIST_CODE_LOSES) {
     joist_c_need_loses(w, step->from, step->op);
     ADD("(%s)loses_%s_%s(r%u)", type, joist_code_dtype(step->from), joist_code_dtype(step->op),

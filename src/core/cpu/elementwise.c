@@ -207,7 +207,7 @@ static void run_native(const struct loop *loop, const struct worker *worker, siz
                        size_t n) {
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
   void *folded[JOIST_NATIVE_SINKS] = {NULL};
-  for (uint32_t s = 0; s < loop->group->step_count; s++)
+  for (uint32_t s = 0; s < loop->group->step_count && loop->group->sink_count > 0; s++)
     if (steps[s].kind == JOIST_STEP_FOLD)
       folded[steps[s].sink] = address(loop, steps[s].in[0], first, worker->arena);
   uint8_t wrapped = 0;
@@ -219,7 +219,10 @@ static void run_native(const struct loop *loop, const struct worker *worker, siz
 static bool run_part(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
   const struct joist_group *const group = loop->group;
   const struct joist_step *const steps = loop->plan->steps + group->first_step;
-  if (loop->part != NULL) run_native(loop, worker, first, n);
+  if (loop->part != NULL) {
+    run_native(loop, worker, first, n);
+    if (group->sink_count == 0) return true;
+  }
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind == JOIST_STEP_SPLAT || step->passed_over) continue;
