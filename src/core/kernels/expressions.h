@@ -72,6 +72,7 @@ static inline uint32_t count_bits_32(uint32_t x) {
 /* What the WRAPS lines are written in. */
 #define SUM_OF(a, b) ((T)(MODULAR(a) + MODULAR(b)))
 #define DIFFERENCE_OF(a, b) ((T)(MODULAR(a) - MODULAR(b)))
+#define ABSOLUTE_OF(a) ((T)((MODULAR(a) ^ MODULAR(SIGN_MASK(a))) - MODULAR(SIGN_MASK(a))))
 #define IS_LEAST(a) ((a < 0) & ((T)(0 - MODULAR(a)) < 0))
 #define BY_INTEGER(FUNCTION)           \
   _Generic((T)0, int8_t                \

@@ -70,7 +70,7 @@ joist_status joist_cuda_load(const char *source, int architecture,
     snprintf(log, log_size, "the driver cannot load kernels");
     return JOIST_ERROR_DEVICE;
   }
-  void *const image = joist_nvrtc_compile(source, architecture, log, log_size);
+  void *const image = joist_nvrtc_compile(source, architecture, NULL, log, log_size);
   if (image == NULL) return JOIST_ERROR_DEVICE;
   result failed = driver.load(&loaded, image);
   if (failed == 0) failed = driver.get(&found, loaded, JOIST_CUDA_GENERATED);

@@ -133,7 +133,8 @@ static program make_program(const char *source) {
   return made;
 }
 
-void *joist_nvrtc_compile(const char *source, int architecture, char *log, size_t log_size) {
+void *joist_nvrtc_compile(const char *source, int architecture, const char *option, char *log,
+                          size_t log_size) {
   char target[64];
   if (!joist_nvrtc_found()) {
     snprintf(log, log_size, "libnvrtc cannot be loaded");
@@ -147,14 +148,14 @@ void *joist_nvrtc_compile(const char *source, int architecture, char *log, size_
     return NULL;
   }
   snprintf(target, sizeof target, "--gpu-architecture=%s_%d", machine ? "sm" : "compute", known);
-  const char *const options[] = {target, "--std=c++17", "--fmad=false"};
+  const char *const options[] = {target, "--std=c++17", "--fmad=false", option};
   program made = make_program(source);
   if (made == NULL) {
     snprintf(log, log_size, "NVRTC cannot make a program");
     return NULL;
   }
   char *image = NULL;
-  if (nvrtc.compile(made, 3, options) == 0) image = image_of(made, machine);
+  if (nvrtc.compile(made, option != NULL ? 4 : 3, options) == 0) image = image_of(made, machine);
   if (image == NULL) read_log(made, log, log_size);
   (void)nvrtc.destroy(&made);
   return image;

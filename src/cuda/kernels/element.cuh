@@ -77,6 +77,7 @@ struct unsigned_of<8> {
 #define SHIFTS_OUT(a, b) (OWN_BITS(b) >= (unsigned)(8 * sizeof(a)))
 #define SUM_OF(a, b) ((T)(MODULAR(a) + MODULAR(b)))
 #define DIFFERENCE_OF(a, b) ((T)(MODULAR(a) - MODULAR(b)))
+#define ABSOLUTE_OF(a) ((T)((MODULAR(a) ^ MODULAR(SIGN_MASK(a))) - MODULAR(SIGN_MASK(a))))
 #define IS_LEAST(a) ((a < 0) & ((T)(0 - MODULAR(a)) < 0))
 #define PRODUCT_WRAPS(a, b) product_wraps(a, b)
 #define POWER_WRAPS(a, b) power_wraps(a, b)

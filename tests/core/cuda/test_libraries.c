@@ -176,7 +176,7 @@ static void test_architectures(void) {
     char want[64];
     memcpy(compiler.archs, cases[k].archs, sizeof compiler.archs);
     compiler.count = cases[k].count;
-    char *const image = joist_nvrtc_compile("source", cases[k].device, log, sizeof log);
+    char *const image = joist_nvrtc_compile("source", cases[k].device, NULL, log, sizeof log);
     if (cases[k].target == NULL) {
       CHECK(image == NULL && strstr(log, "compute capability") != NULL);
     } else if (CHECK_MSG(image != NULL, "case %zu: %s: %s", k, compiler.target, log)) {
