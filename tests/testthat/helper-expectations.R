@@ -52,8 +52,23 @@ expect_identical <- function(object, expected, info = NULL, label = NULL, ...) {
   invisible(object)
 }
 
+# Whether no double differs by more than the tolerance, of itself; testthat looks at the mean of the
+# differences, which then is no larger. FALSE for all but doubles with equal attributes, and lists.
+all_close <- function(x, y, tolerance = testthat::testthat_tolerance(), ...) {
+  if (...length() > 0L || typeof(x) != typeof(y) || is_tensor(x) || is_tensor(y)) {
+    return(FALSE)
+  }
+  if (length(x) != length(y) || !base::identical(attributes(x), attributes(y))) {
+    return(FALSE)
+  }
+  if (is.list(x) && !is.object(x)) {
+    return(all(mapply(function(x, y) same(x, y) || all_close(x, y, tolerance), x, y)))
+  }
+  is.double(x) && isTRUE(all(x == y | abs(x - y) < tolerance * abs(y)))
+}
+
 expect_equal <- function(object, expected, ..., label = NULL) {
-  if (same(object, expected)) {
+  if (same(object, expected) || all_close(object, expected, ...)) {
     succeed()
   } else {
     if (is.null(label)) label <- deparse1(substitute(object))
@@ -83,4 +98,25 @@ expect_false <- function(object, info = NULL, label = NULL) {
     testthat::expect_false(object, info, label)
   }
   invisible(object)
+}
+
+# testthat makes a backtrace of each error, which takes longer than all else. It still sees those
+# that are not as expected, and `regexp` NA, which stands for no error.
+expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, label = NULL) {
+  if (is.null(label)) label <- deparse1(substitute(object))
+  if (!is.null(regexp) && is.na(regexp)) {
+    return(testthat::expect_error(object, regexp, class, ..., info = info, label = label))
+  }
+  caught <- tryCatch({
+    object
+    NULL
+  }, error = function(condition) condition)
+  if (!is.null(caught) && (is.null(class) || inherits(caught, class)) &&
+    (is.null(regexp) || grepl(regexp, conditionMessage(caught), ...))) {
+    succeed()
+    return(invisible(caught))
+  }
+  testthat::expect_error(
+    if (is.null(caught)) object else stop(caught), regexp, class, ..., info = info, label = label
+  )
 }
