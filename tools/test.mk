@@ -149,6 +149,7 @@ scripts:
 
 local/python/numpy-1.26.4: requires := numpy==1.26.4
 local/python/numpy-2.2.6: requires := numpy==2.2.6
+# After changing the version of JAX, record its answers again: see tests/gradients/programs.R.
 local/python/living: requires := numpy==2.4.6 jax==0.10.2 ml_dtypes==0.6.0 array-api-strict==2.6.1
 local/python/array-api: requires := pytest==9.2.0 pytest-xdist==3.8.0 pytest-json-report==1.5.0 \
   hypothesis==6.170.15 ndindex==1.10.1
@@ -178,11 +179,8 @@ living: install local/python/living local/python/numpy-1.26.4
 	@$(step) $(r) -f tests/living/tables.R --args $(call python,living) $(call python,numpy-1.26.4) \
 	  $(or $(JOIST_TORCH_PYTHON),$(call python,living))
 
-# JAX compiles each operation for each shape, and finds what it has compiled in earlier runs.
-gradients gradients-long: export JAX_COMPILATION_CACHE_DIR = $(root)/local/jax
-gradients gradients-long: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
-gradients gradients-long: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
-gradients: install local/python/living
+# JAX is only needed for programs without a recorded answer, so the environment may be missing.
+gradients: install | local/python/living
 	@$(step) $(r) -f tests/gradients/programs.R --args $(call python,living) 100 15 2
 
 array_api := $(wildcard $(JOIST_ARRAY_API_TESTS)/array_api_tests)
@@ -223,6 +221,10 @@ loops: install
 hours: install
 	@NOTE=. $(step) $(r) -f tests/faults/hours.R --args 7200
 
+# JAX compiles each operation for each shape, and finds what it has compiled in earlier runs.
+gradients-long: export JAX_COMPILATION_CACHE_DIR = $(root)/local/jax
+gradients-long: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+gradients-long: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 gradients-long: install local/python/living
 	@$(step) sh tools/steps/gradients-long $(call python,living)
 

@@ -2,10 +2,17 @@
 # random programs of up to 30 operations, in f64 and f32; second derivatives of some of them. In f64
 # gradients are compared with differences, too.
 #
-#   Rscript tests/gradients/programs.R PYTHON [programs] [seconds] [shapes] [seed]
+#   Rscript tests/gradients/programs.R PYTHON [programs] [seconds] [shapes] [seed] [--record]
 #
-# PYTHON has JAX; tools/test makes a virtual environment for it. Without, it says so and exits with
-# status 77.
+# answers.rds holds JAX's answers to the programs that tools/test runs. For programs without a
+# recorded answer, PYTHON must have JAX; tools/test makes a virtual environment for it. Without JAX,
+# the script says so and exits with status 77.
+#
+# With --record, JAX answers all programs of the call, and its answers replace those in answers.rds.
+# Record with the arguments of tools/test.mk after changing steps.R, reference.py or how programs
+# are made, and for a new version of JAX:
+#
+#   Rscript tests/gradients/programs.R PYTHON 100 15 2 --record
 #
 # What is compared with is JAX's gradient in f64, of the same numbers, with some functions of
 # Python's that are more accurate. An operation's may be as many units in the last place away as its
@@ -16,6 +23,8 @@
 suppressPackageStartupMessages(library(joist))
 
 arguments <- commandArgs(TRUE)
+recording <- "--record" %in% arguments
+arguments <- arguments[arguments != "--record"]
 python <- arguments[1L]
 program_count <- if (length(arguments) > 1L) as.integer(arguments[2L]) else 400L
 second_count <- if (length(arguments) > 2L) as.integer(arguments[3L]) else program_count %/% 10L
@@ -25,12 +34,10 @@ slack <- 8
 floor <- 32
 
 folder <- Sys.getenv("JOIST_GRADIENT_TESTS", "tests/gradients")
+reference <- file.path(folder, "reference.py")
+answers_file <- file.path(folder, "answers.rds")
 source(file.path(folder, "steps.R"))
 source(file.path(folder, "..", "testthat", "helper-operations.R"))
-if (system2(python, c("-c", shQuote("import jax")), FALSE, FALSE) != 0L) {
-  cat("note: no JAX\n")
-  quit("no", status = 77L)
-}
 
 # ---- what programs call ----
 
@@ -198,11 +205,53 @@ record <- function(program) {
   c(header, numbers, program$py)
 }
 
-# The value and the gradients that JAX gives, for f64 and f32, of the function and of its second.
+# The keys of recorded answers: hashes of the text of each program and of reference.py, whose
+# functions programs call. md5sum() only reads files.
+keys_of <- function(records) {
+  files <- file.path(tempfile("records"), seq_along(records))
+  dir.create(dirname(files[1L]))
+  called <- tools::md5sum(reference)
+  for (k in seq_along(records)) writeLines(c(called, records[[k]]), files[k])
+  unname(tools::md5sum(files))
+}
+
+# The version of JAX in PYTHON, NULL if it is not installed.
+jax_version <- function() {
+  code <- shQuote("import jax; print(jax.__version__)")
+  version <- tryCatch(system2(python, c("-c", code), TRUE, FALSE), condition = function(c) NULL)
+  if (length(version) == 1L) version
+}
+
+# JAX's answers to all programs, recorded or from JAX, and a note about where they come from.
 ask <- function(programs) {
+  records <- lapply(programs, record)
+  keys <- keys_of(records)
+  recorded <- if (recording) list(answers = list()) else readRDS(answers_file)
+  found <- keys %in% names(recorded$answers)
+  answers <- vector("list", length(programs))
+  answers[found] <- recorded$answers[keys[found]]
+  sources <- sprintf("%d answers recorded from JAX %s", sum(found), recorded$jax)
+  if (!all(found)) {
+    version <- jax_version()
+    if (is.null(version)) {
+      cat("note: no JAX, and", sum(!found), "programs without a recorded answer\n")
+      quit("no", status = 77L)
+    }
+    answers[!found] <- ask_jax(programs[!found], records[!found])
+    sources <- c(sources, sprintf("%d answers now from JAX %s", sum(!found), version))
+  }
+  if (recording) {
+    recorded <- list(jax = version, answers = setNames(answers, keys))
+    saveRDS(recorded, answers_file, compress = "xz")
+  }
+  list(answers = answers, note = paste(sources, collapse = ", "))
+}
+
+# The value and the gradients that JAX gives, for f64 and f32, of the function and of its second.
+ask_jax <- function(programs, records) {
   files <- tempfile(c("programs", "numbers"))
-  writeLines(unlist(lapply(programs, record)), files[1L])
-  status <- system2(python, c(file.path(folder, "reference.py"), files))
+  writeLines(unlist(records), files[1L])
+  status <- system2(python, c(reference, files))
   if (status != 0L) stop("JAX did not answer")
   sizes <- lapply(programs, function(program) c(1, vapply(program$shapes, prod, 0)))
   numbers <- readBin(files[2L], "double", file.size(files[2L]) / 8)
@@ -346,7 +395,8 @@ operations <- unlist(
 programs <- lapply(seq_len(program_count), function(k) {
   random_program(if (k <= second_count) "second" else "first")
 })
-given <- ask(c(operations, programs))
+asked <- ask(c(operations, programs))
+given <- asked$answers
 for (k in seq_along(operations)) compare_operation(operations[[k]], given[[k]])
 for (k in seq_along(programs)) {
   compare_program(programs[[k]], given[[length(operations) + k]])
@@ -360,8 +410,8 @@ if (program_count >= 400L && length(never) > 0L) {
   cat("steps that no program took:", never, "\n")
 }
 cat(sprintf(
-  "note: %d operations on %d shapes and %d programs, %d with second derivatives, beside JAX\n",
-  length(steps), length(shapes), program_count, second_count
+  "note: %d operations on %d shapes and %d programs, %d with second derivatives: %s\n",
+  length(steps), length(shapes), program_count, second_count, asked$note
 ))
 cat(sprintf("counts: %d %d 0\n", counts[["passed"]], counts[["failed"]]))
 quit("no", status = if (counts[["failed"]] > 0L || counts[["passed"]] == 0L) 1L else 0L)
