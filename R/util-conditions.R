@@ -199,12 +199,21 @@ called_operation <- function() {
   found
 }
 
-# The names by which joist exports a function.
-exported_as <- function(f) {
-  namespace <- topenv()
-  exported <- mget(getNamespaceExports(namespace), namespace)
-  names(exported)[vapply(exported, identical, TRUE, f)]
-}
+# The names by which joist exports a function. Those with other arguments, which are kept, are not
+# compared with it.
+exported_as <- local({
+  arguments <- NULL
+  arguments_of <- function(f) if (is.function(f)) paste(names(formals(f)), collapse = " ") else ""
+  function(f) {
+    namespace <- topenv()
+    if (is.null(arguments)) {
+      exported <- mget(getNamespaceExports(namespace), namespace)
+      arguments <<- vapply(exported, arguments_of, "")
+    }
+    names <- names(arguments)[arguments == arguments_of(f)]
+    names[vapply(mget(names, namespace), identical, TRUE, f)]
+  }
+})
 
 user_call <- function(frame) {
   entry <- entry_frame(frame)
