@@ -314,7 +314,7 @@ promotion_before <- function(rules) {
 }
 
 set_promotion <- function(rules, policy, lasting = FALSE) {
-  if (!is.null(rules)) options(joist.promotion = promotion_rules(rules))
+  if (!is.null(rules)) options(joist.promotion = .Call(joist_r_checked_rules, rules))
   if (!is.null(policy)) .Call(joist_r_set_policy, policy, lasting)
 }
 

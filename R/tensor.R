@@ -184,7 +184,7 @@ traced_number <- function(x) attr(x, "value", TRUE)
 
 # Whether `x` stands for an R number among the arguments that jit() traces; it keeps its exact
 # value.
-is_number <- function(x) inherits(x, "nv_traced") && isTRUE(traced_number(x) < 0L)
+is_number <- function(x) inherits(x, "nv_traced") && base::isTRUE(traced_number(x) < 0L)
 
 # ---- of tensors that are not R vectors: traced, abstract and chunked ones, and those saved by
 # versions before 0.2 ----

@@ -149,12 +149,14 @@ warn_of_view <- function(count, dtype, reason) {
 # The source location in the innermost function that has kept its source, within the function that
 # is traced, if any; called from C.
 source_reference <- function() {
-  frames <- seq_len(sys.nframe() - 1L)
-  for (frame in rev(frames[frames > session()$frame])) {
+  frame <- sys.nframe() - 1L
+  first <- session()$frame
+  while (frame > first) {
     reference <- attr(sys.call(frame), "srcref")
     if (!is.null(reference)) {
       return(reference)
     }
+    frame <- frame - 1L
   }
 }
 

@@ -22,7 +22,7 @@ is_users <- function(f) {
   }
   home <- topenv(environment(f), matchThisEnv = NULL)
   if (isNamespace(home)) {
-    return(!getNamespaceName(home) %in% packages_left_alone)
+    return(match(getNamespaceName(home), packages_left_alone, 0L) == 0L)
   }
   !identical(home, baseenv())
 }
@@ -144,131 +144,22 @@ head_of <- function(code) {
 
 is_empty <- function(part) identical(part, quote(expr = )) # nolint: spaces_inside_linter.
 
-# The parts of a call that are there: x[, 1] has an empty one.
-parts_of <- function(code) {
-  empty <- vapply(seq_along(code), function(k) is_empty(code[[k]]), NA)
-  as.list(code)[!empty]
-}
-
-quoting <- c(
-  "quote", "bquote", "substitute", "expression", "~", "on.exit", "missing", "library", "require",
-  "::", ":::"
-)
 loop_heads <- c("for", "while", "repeat")
-assigning <- c("<-", "=", "<<-")
-
-# Calls `visit` with each call in the code that R evaluates in the frame of the function.
-each_call <- function(code, visit, functions = FALSE) {
-  if (!is.call(code)) {
-    return(invisible())
-  }
-  head <- head_of(code)
-  if (head %in% quoting) {
-    return(invisible())
-  }
-  if (head == "function") {
-    if (functions) each_call(code[[3L]], visit, TRUE)
-    return(invisible())
-  }
-  visit(code, head)
-  for (part in parts_of(code)) each_call(part, visit, functions)
-}
 
 # The ways in which evaluation of code may leave it: "break", "next", "return".
-escapes <- function(code) {
-  if (!is.call(code)) {
-    return(character())
-  }
-  head <- head_of(code)
-  if (head == "function" || head %in% quoting) {
-    return(character())
-  }
-  if (head %in% c("break", "next")) {
-    return(head)
-  }
-  inner <- unlist(lapply(parts_of(code)[-1L], escapes))
-  if (head %in% loop_heads) inner <- inner[inner == "return"]
-  unique(c(if (head == "return") head, as.character(inner)))
-}
-
-# Whether code is always left in one of these ways.
-always_escapes <- function(code) {
-  if (!is.call(code)) {
-    return(FALSE)
-  }
-  switch(head_of(code),
-    "break" = ,
-    "next" = ,
-    "return" = TRUE,
-    "{" = any(vapply(parts_of(code)[-1L], always_escapes, NA)),
-    "if" = length(code) == 4L && always_escapes(code[[3L]]) && always_escapes(code[[4L]]),
-    FALSE
-  )
-}
-
-# The variable that an assignment changes.
-target_of <- function(target) {
-  while (is.call(target)) {
-    if (length(target) < 2L) {
-      return(NULL)
-    }
-    target <- target[[2L]]
-  }
-  if (is.name(target) || is.character(target)) as.character(target)
-}
+escapes <- function(code) unique(.Call(joist_r_code_escapes, code))
 
 # Variables of the frame that code assigns; functions in the code assign them by `<<-`.
-assigned_in <- function(code) {
-  names <- character()
-  each_call(code, function(call, head) {
-    if (head == "for") {
-      names <<- c(names, as.character(call[[2L]]))
-    } else if (head %in% c("<-", "=") && length(call) == 3L) {
-      names <<- c(names, target_of(call[[2L]]))
-    }
-  })
-  inner <- character()
-  collect <- function(code) {
-    if (is.call(code)) {
-      if (identical(code[[1L]], quote(`function`))) inner <<- c(inner, super_assigned(code[[3L]]))
-      for (part in parts_of(code)) collect(part)
-    }
-  }
-  collect(code)
-  unique(c(names, inner))
-}
+assigned_in <- function(code) unique(.Call(joist_r_code_assigned, code))
 
-# Variables of outer frames that code assigns.
-super_assigned <- function(code) {
-  names <- character()
-  each_call(code, function(call, head) {
-    if (head == "<<-" && length(call) == 3L) names <<- c(names, target_of(call[[2L]]))
-  }, functions = TRUE)
-  unique(names)
-}
+# What `<<-` assigns, outside of functions written in the code.
+super_assigned <- function(code) unique(.Call(joist_r_code_super_assigned, code))
 
 # How often each variable is read.
 reads_in <- function(code) {
-  names <- character()
-  collect <- function(code) {
-    if (is.name(code)) {
-      names <<- c(names, as.character(code))
-    } else if (is.pairlist(code)) {
-      for (part in parts_of(code)) collect(part)
-    } else if (is.call(code)) {
-      parts <- parts_of(code)
-      head <- head_of(code)
-      if (head %in% assigning && length(parts) == 3L && !is.call(parts[[2L]])) {
-        parts <- parts[3L]
-      } else if (head == "for") {
-        parts <- parts[-2L]
-      }
-      for (part in parts) collect(part)
-    }
-  }
-  collect(code)
-  table <- table(names)
-  stats::setNames(as.integer(table), names(table))
+  names <- .Call(joist_r_code_reads, code)
+  each <- unique(names)
+  stats::setNames(tabulate(match(names, each), length(each)), each)
 }
 
 # Those in `all` that are read more often than in `part`.
@@ -283,10 +174,12 @@ read_elsewhere <- function(all, part) {
 rewrite_closure <- function(f) {
   code <- body(f)
   defaults <- formals(f)
-  whole <- as.call(c(quote(list), unname(parts_of(as.list(defaults))), code))
-  names <- unique(c(all.names(whole), texts_in(whole)))
+  whole <- as.call(c(quote(list), unname(as.list(defaults)), code))
+  names <- unique(c(all.names(whole), .Call(joist_r_code_strings, whole)))
   words <- c(names, if (any(c("<-", "=") %in% names) && any(c("[", "[[") %in% names)) "[<-")
-  changed <- any(flow_words %in% words) || has_local_calls(code, names(defaults))
+  # Functions that the code does not find by name: arguments, elements.
+  changed <- any(flow_words %in% words) ||
+    any(.Call(joist_r_code_called, code) %in% c("", names(defaults)))
   made <- if (changed) {
     rewrite_function(defaults, code, attr(f, "srcref"), NULL)
   } else {
@@ -295,32 +188,14 @@ rewrite_closure <- function(f) {
   c(made, list(names = names, defaults = defaults, changed = changed))
 }
 
-# Whether functions are called that the code does not find by name: arguments, elements.
-has_local_calls <- function(code, names) {
-  found <- FALSE
-  each_call(code, function(call, head) {
-    if (head == "" || head %in% names) found <<- TRUE
-  }, functions = TRUE)
-  found
-}
-
-texts_in <- function(code) {
-  found <- character()
-  collect <- function(code) {
-    if (is.character(code) && length(code) == 1L) found <<- c(found, code)
-    if (is.call(code)) for (part in parts_of(code)) collect(part)
-  }
-  collect(code)
-  found[!is.na(found) & nzchar(found)]
-}
-
 # What is known of the function that code is in: `reads`, `locals`, and its `arguments`.
 rewrite_function <- function(defaults, code, reference, up) {
   names <- names(defaults)
-  assigned <- assigned_in(code)
+  # Variables that only functions written in the code are assigned to.
+  literal <- setdiff(.Call(joist_r_code_whole, code, TRUE), .Call(joist_r_code_whole, code, FALSE))
   fun <- list2env(list(
     reads = reads_in(code), arguments = union(names, up$arguments), loops = 0L,
-    locals = union(setdiff(c(names, assigned), literal_functions(code)), up$locals)
+    locals = union(setdiff(c(names, assigned_in(code)), literal), up$locals)
   ), parent = emptyenv())
   context <- list(
     fun = fun, ref = reference, needed = TRUE, loops = 0L,
@@ -330,30 +205,9 @@ rewrite_function <- function(defaults, code, reference, up) {
   if (is.call(code)) attr(code, "joist_rewritten") <- TRUE
   formals <- as.list(defaults)
   for (k in seq_along(formals)) {
-    if (!is_empty(formals[[k]]) && is.call(formals[[k]])) {
-      formals[[k]] <- expression_code(formals[[k]], context)
-    }
+    if (is.call(formals[[k]])) formals[[k]] <- expression_code(formals[[k]], context)
   }
   list(formals = formals, code = code)
-}
-
-# Variables that only functions written in the code are assigned to.
-literal_functions <- function(code) {
-  literal <- character()
-  other <- character()
-  each_call(code, function(call, head) {
-    if (head %in% c("<-", "=") && length(call) == 3L && !is.call(call[[2L]])) {
-      is_literal <- is.call(call[[3L]]) && head_of(call[[3L]]) == "function"
-      if (is_literal) {
-        literal <<- c(literal, target_of(call[[2L]]))
-      } else {
-        other <<- c(other, target_of(call[[2L]]))
-      }
-    } else if (head == "for") {
-      other <<- c(other, as.character(call[[2L]]))
-    }
-  })
-  setdiff(literal, other)
 }
 
 new_site <- function(kind, code, context) {
@@ -416,7 +270,7 @@ leaf <- function(native, code, context) {
 # A statement of a body: variables that it assigns, in the frame and (`supers`) around it, and what
 # its type needs.
 flow_node <- function(type, source, ...) {
-  list(type = type, ..., assigned = assigned_in(source), supers = super_assigned_here(source))
+  list(type = type, ..., assigned = assigned_in(source), supers = super_assigned(source))
 }
 
 # Code in braces, with the line of the source that R notes for what is evaluated.
@@ -436,7 +290,7 @@ left_by_call <- function(code, loops = FALSE) {
     return(code)
   }
   head <- head_of(code)
-  if (head == "function" || head %in% quoting) {
+  if (head == "function" || .Call(joist_r_code_quotes, code)) {
     return(code)
   }
   if (head %in% c("break", "next")) {
@@ -444,7 +298,7 @@ left_by_call <- function(code, loops = FALSE) {
   }
   inner <- loops || head %in% loop_heads
   for (k in seq_along(code)) {
-    if (!is_empty(code[[k]]) && is.call(code[[k]])) code[[k]] <- left_by_call(code[[k]], inner)
+    if (is.call(code[[k]])) code[[k]] <- left_by_call(code[[k]], inner)
   }
   if (head == "return") {
     value <- if (length(code) > 1L) code[[2L]]
@@ -475,8 +329,8 @@ branch <- function(code, context) {
   if (length(code) > 3L) made[[2L]] <- statement(code[[4L]], context)
   site$yes <- made[[1L]]$nodes
   site$no <- if (length(made) > 1L) made[[2L]]$nodes else list()
-  site$yes_always <- always_escapes(code[[3L]])
-  site$no_always <- length(code) > 3L && always_escapes(code[[4L]])
+  site$yes_always <- .Call(joist_r_code_always_escapes, code[[3L]])
+  site$no_always <- length(code) > 3L && .Call(joist_r_code_always_escapes, code[[4L]])
   condition <- expression_code(code[[2L]], context)
   site$condition <- with_line(condition, context$ref)
   arms <- list(
@@ -491,21 +345,12 @@ branch <- function(code, context) {
   list(native = native, nodes = list(flow_node("if", code, site = site)))
 }
 
-# What `<<-` assigns, outside of functions written in the code.
-super_assigned_here <- function(code) {
-  names <- character()
-  each_call(code, function(call, head) {
-    if (head == "<<-" && length(call) == 3L) names <<- c(names, target_of(call[[2L]]))
-  })
-  unique(names)
-}
-
 loop <- function(code, context) {
   head <- head_of(code)
   site <- new_site(head, code, context)
   site$endless <- FALSE
   at <- switch(head, "for" = 4L, "while" = 3L, "repeat" = 2L)
-  ways <- unique(unlist(lapply(parts_of(code)[-1L], escapes)))
+  ways <- unique(unlist(lapply(as.list(code)[-1L], escapes)))
   returns <- "return" %in% ways
   inner <- context
   inner$needed <- FALSE
@@ -515,7 +360,7 @@ loop <- function(code, context) {
   body <- statement(code[[at]], inner)
   site$body <- body$nodes
   site$assigned <- assigned_in(code)
-  site$supers <- super_assigned_here(code)
+  site$supers <- super_assigned(code)
   finish <- call(".joist_end", site)
   if (returns) finish <- bquote(switch(.(finish), return(.joist_value()), .joist_nothing()))
   native <- if (head == "for") {
@@ -567,7 +412,7 @@ expression_code <- function(code, context) {
     return(code)
   }
   head <- head_of(code)
-  if (head %in% quoting) {
+  if (.Call(joist_r_code_quotes, code)) {
     return(code)
   }
   context$chain <- NULL
@@ -610,9 +455,7 @@ inner_function <- function(code, context) {
 
 call_code <- function(code, head, context) {
   for (k in seq_along(code)[-1L]) {
-    if (!is_empty(code[[k]]) && is.call(code[[k]])) {
-      code[[k]] <- expression_code(code[[k]], context)
-    }
+    if (is.call(code[[k]])) code[[k]] <- expression_code(code[[k]], context)
   }
   if (head == "") {
     if (is.call(code[[1L]]) && !is_known_function(code[[1L]])) {
@@ -645,7 +488,7 @@ is_harmless <- function(code) {
   }
   head <- head_of(code)
   harmless <- c("(", "!", "<", ">", "<=", ">=", "==", "!=", "+", "-", "*", "&", "|", "&&", "||")
-  head %in% harmless && all(vapply(parts_of(code)[-1L], is_harmless, NA))
+  head %in% harmless && all(vapply(as.list(code)[-1L], is_harmless, NA))
 }
 
 assignment <- function(code, context) {
@@ -669,7 +512,7 @@ target_code <- function(target, context) {
   if (is.call(target[[2L]])) target[[2L]] <- target_code(target[[2L]], context)
   if (!head_of(target) %in% c("$", "@")) {
     for (k in seq_along(target)[-(1:2)]) {
-      if (!is_empty(target[[k]])) target[[k]] <- expression_code(target[[k]], context)
+      if (is.call(target[[k]])) target[[k]] <- expression_code(target[[k]], context)
     }
   }
   target

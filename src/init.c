@@ -13,6 +13,7 @@
 #include "r/blocks.h"
 #include "r/c_api.h"
 #include "r/chunks.h"
+#include "r/code.h"
 #include "r/concatenate.h"
 #include "r/conditions.h"
 #include "r/devices.h"
@@ -73,6 +74,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_lattice_edges, 2),
     ENTRY(joist_r_promotion_facts, 1),
     ENTRY(joist_r_rules_info, 1),
+    ENTRY(joist_r_checked_rules, 1),
     ENTRY(joist_r_make_policy, 1),
     ENTRY(joist_r_set_policy, 2),
     ENTRY(joist_r_session_view, 0),
@@ -168,6 +170,15 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_mark, 2),
     ENTRY(joist_r_trace_known, 1),
     ENTRY(joist_r_trace_rule, 2),
+    ENTRY(joist_r_code_quotes, 1),
+    ENTRY(joist_r_code_reads, 1),
+    ENTRY(joist_r_code_assigned, 1),
+    ENTRY(joist_r_code_super_assigned, 1),
+    ENTRY(joist_r_code_whole, 2),
+    ENTRY(joist_r_code_called, 1),
+    ENTRY(joist_r_code_strings, 1),
+    ENTRY(joist_r_code_escapes, 1),
+    ENTRY(joist_r_code_always_escapes, 1),
     ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_trace_length, 1),
     ENTRY(joist_r_trace_instructions, 1),
@@ -231,6 +242,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_r_view_init();
   joist_r_foreign_init();
   joist_r_show_init();
+  joist_r_code_init();
 #if JOIST_R_PAYLOADS_ARE_ALTREP
   joist_r_altrep_payload_init();
 #endif

@@ -172,6 +172,11 @@ const struct joist_rules *joist_r_rules(SEXP x) {
                "for the current set (option joist.promotion)");
 }
 
+SEXP joist_r_checked_rules(SEXP rules) {
+  joist_r_rules(rules);
+  return rules;
+}
+
 static SEXP rules_object(const struct joist_rules *rules) {
   SEXP object = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)sizeof *rules));
   memcpy(RAW(object), rules, sizeof *rules);

@@ -34,5 +34,7 @@ SEXP joist_r_conversion_loses(SEXP from, SEXP to);
 SEXP joist_r_lattice_edges(SEXP rules, SEXP all);
 SEXP joist_r_promotion_facts(SEXP rules);
 SEXP joist_r_rules_info(SEXP rules);
+/* Its argument, an id or a joist_rules object; raises joist_promotion_error for anything else. */
+SEXP joist_r_checked_rules(SEXP rules);
 
 #endif
