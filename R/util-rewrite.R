@@ -39,7 +39,7 @@ rewritten_code <- new.env(parent = emptyenv())
 
 # A function in the form that is traced, with the source and the frame of `f`.
 rewritten <- function(f) {
-  if (!is_users(f) || isTRUE(attr(body(f), "joist_rewritten"))) {
+  if (!is_users(f) || !is.null(attr(body(f), "joist_rewritten"))) {
     return(f)
   }
   code <- body(f)
@@ -65,8 +65,10 @@ known_code <- function(code) {
 }
 
 # utils::hashtab() came with R 4.2; before, functions are rewritten in each trace.
+keeps_code <- getRversion() >= "4.2.0"
+
 keep_code <- function(code, made) {
-  if (getRversion() < "4.2.0") {
+  if (!keeps_code) {
     return()
   }
   full <- !is.null(rewritten_code$table) && utils::numhash(rewritten_code$table) >= 1000L

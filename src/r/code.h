@@ -12,9 +12,8 @@ void joist_r_code_init(void);
  * evaluate in the frame of the function, or not there and then. */
 SEXP joist_r_code_quotes(SEXP code);
 
-/* .Call entry points. Each returns a character vector in the order of the code, in which a name is
- * repeated as often as it is found. Unless noted, they skip calls that quote and functions written
- * in the code. */
+/* .Call entry points. Each returns a character vector in the order of the code, with one element
+ * per occurrence. Unless noted, they skip calls that quote and functions written in the code. */
 
 /* The names of variables and functions that are read, quoted ones and those in functions included.
  * The target of an assignment and the variable of `for` are not read. */

@@ -47,6 +47,10 @@ test_that("`if` and `else` choose values and assign variables", {
     if (t > 100) t <- 0
     t
   }, list(0.5), list(1.5), list(60), list(-1))
+  expect_same_as_r(function(x) {
+    x[NULL] <- 5
+    if (x[1] > 0) x else -x
+  }, list(c(1, 2)), list(c(-1, 2)))
   # A number is TRUE unless it is 0; a vector of one element is one condition.
   expect_same_as_r(function(x) if (x) 1 else 2, list(0), list(3))
   expect_same_as_r(function(x) if (x[2] > 0 && !(x[1] > 0)) 1 else 2, list(c(-1, 1)), list(c(1, 1)))
