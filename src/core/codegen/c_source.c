@@ -227,8 +227,7 @@ static void add_watch(struct writer *w, const struct place *at,
   if (step->kind == JOIST_CODE_WRAPS) {
     const char *const flag = at->manner == ALONE ? scalar_wraps(step) : NULL;
     (void)joist_c_need_wraps(w, step->op, step->from);
-    if (flag != NULL)
-      ADD("SCALAR_WRAPS(%s, %s, r%u, r%u, ", type, flag, step->in[0], step->in[1]);
+    if (flag != NULL) ADD("SCALAR_WRAPS(%s, %s, r%u, r%u, ", type, flag, step->in[0], step->in[1]);
     add_kernel_call(w, "wraps", step);
     if (flag != NULL) ADD(")");
   } else if (step->kind == JOIST_CODE_LOSES) {
