@@ -180,7 +180,7 @@ SEXP joist_r_code_called(SEXP code) { return collected(collect_called, code); }
 
 /* ---- all code ---- */
 
-/* Also of the defaults in functions, which are pairlists. */
+/* Also of the defaults of functions, which are a list of pairs. */
 static void collect_reads(struct found *found, SEXP code) {
   if (TYPEOF(code) == SYMSXP && code != R_MissingArg) add(found, PRINTNAME(code));
   if (TYPEOF(code) != LANGSXP && TYPEOF(code) != LISTSXP) return;
