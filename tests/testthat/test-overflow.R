@@ -233,6 +233,52 @@ test_that("loops and machine code report the same", {
   }
 })
 
+test_that("scalars in compiled loops wrap at the bounds, and nowhere else", {
+  operations <- list(`+`, `-`, `*`)
+  for (dtype in c("i8", "i16", "i32", "ui8", "ui16", "ui32")) {
+    bounds <- bounds_of(dtype)
+    ends <- c(bounds, bounds - sign(bounds), bounds %/% 2, 0, 1, if (bounds[1L] < 0) -1)
+    pairs <- expand.grid(x = unique(ends), y = unique(ends))
+    pairs <- pairs[pairs$x >= bounds[1L] & pairs$y >= bounds[1L], ]
+    x <- nv_tensor(pairs$x, dtype)
+    y <- nv_tensor(pairs$y, dtype)
+    for (operation in operations) {
+      exact <- operation(pairs$x, pairs$y)
+      beyond <- exact < bounds[1L] | exact > bounds[2L]
+      f <- jit(function(x, y) {
+        nv_for(length(x), x, function(i, z) {
+          z[i] <- operation(x[[i]], y[[i]])
+          z
+        })
+      }, native = "wait")
+      w <- found(z <- f(x, y))
+      expect_equal(counts(w), sum(beyond), info = dtype)
+      span <- bounds[2L] - bounds[1L] + 1
+      wrapped <- (exact - bounds[1L]) %% span + bounds[1L]
+      fits <- abs(exact) < 2^53
+      expect_equal(as.numeric(z)[fits], wrapped[fits], info = dtype)
+      expect_length(found(f(x[!beyond], y[!beyond])), 0L)
+    }
+  }
+  for (dtype in c("i64", "ui64")) {
+    least <- if (dtype == "i64") "-9223372036854775808" else "0"
+    most <- if (dtype == "i64") "9223372036854775807" else "18446744073709551615"
+    f <- jit(function(x, y) {
+      nv_for(length(x), x, function(i, z) {
+        z[i] <- (x[[i]] + y[[i]]) - (x[[i]] * y[[i]])
+        z
+      })
+    }, native = "wait")
+    # 0 and 1 beside each bound: a sum, a difference and a product each.
+    w <- found(f(nv_tensor(c(least, most), dtype), nv_tensor(c("0", "0"), dtype)))
+    expect_length(w, 0L)
+    w <- found(f(nv_tensor(most, dtype), nv_tensor("1", dtype)))
+    expect_equal(sort(counts(w)), c(1, 1), info = dtype)
+    w <- found(f(nv_tensor(most, dtype), nv_tensor("2", dtype)))
+    expect_gte(length(w), 2L)
+  }
+})
+
 test_that("numbers that are computed of R numbers alone are computed in double", {
   x <- nv_tensor(c(1, 2, 3), "f64")
   f <- function(x, h) x * (h / 3)
