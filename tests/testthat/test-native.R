@@ -45,6 +45,20 @@ test_that("random programs have the same bits, masks and errors when they are co
   expect_identical(after$failed, before$failed)
 })
 
+test_that("the iterations of loops within loops count when it is decided what to compile", {
+  skip_if_not(can_compile())
+  started <- function() {
+    figures <- joist_info()$native
+    figures$compiled + figures$compiling + figures$failed
+  }
+  f <- jit(function(x) {
+    nv_for(200L, x, function(i, x) nv_for(400L, x, function(j, x) 3.5731 * x * (1 - x)))
+  }, native = "auto")
+  before <- started()
+  f(nv_scalar(0.31, "f64"))
+  expect_gt(started(), before)
+})
+
 test_that("wide groups have the same bits when they are compiled", {
   skip_if_not(can_compile())
   f <- function(x, y) {

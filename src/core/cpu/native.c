@@ -75,15 +75,36 @@ static void free_site(struct joist_attached *attached) {
   free(attached);
 }
 
-/* About the nanoseconds that the interpreter needs for one run of a plan's groups. */
+/* The iterations of an instruction with regions, 1 if they are not known or it is no loop. */
+static size_t turns_of(const struct joist_program *program, const struct joist_instruction *i) {
+  if (i->op == JOIST_OP_SCAN) return joist_region_parts(program, i).turns;
+  const int64_t turns =
+      i->op == JOIST_OP_FOR ? joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_TURNS, 0) : 1;
+  return turns < 0 ? 1 : (size_t)turns;
+}
+
+static size_t cost_of(const struct joist_plan *plan);
+
+static size_t cost_of_bodies(const struct joist_plan *plan, const struct joist_group *group) {
+  const uint32_t regions = plan->program->instructions[group->instruction].region_count;
+  size_t cost = 0;
+  for (uint32_t r = 0; r < regions; r++) cost += cost_of(plan->bodies[group->first_body + r]);
+  return cost;
+}
+
+/* About the nanoseconds that the interpreter needs for one run of a plan's groups; for each loop
+ * at most what a compilation is worth. */
 static size_t cost_of(const struct joist_plan *plan) {
   size_t cost = 0;
   for (uint32_t g = 0; g < plan->group_count; g++) {
     const struct joist_group *const group = &plan->groups[g];
+    const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
     cost += GROUP_COST + group->step_count * STEP_COST +
             group->step_count * group->count / ELEMENTS_PER_COST;
+    if (i->region_count == 0) continue;
+    const size_t bodies = cost_of_bodies(plan, group), turns = turns_of(plan->program, i);
+    cost += turns > WORTH / (bodies + 1) ? (size_t)WORTH : turns * bodies;
   }
-  for (uint32_t b = 0; b < plan->body_count; b++) cost += cost_of(plan->bodies[b]);
   return cost;
 }
 
@@ -98,9 +119,7 @@ static struct site *site_of(const struct joist_plan *plan, const struct joist_gr
     struct site *const made = calloc(1, sizeof *made);
     if (made == NULL) return NULL;
     made->attached.free = free_site;
-    const uint32_t regions = plan->program->instructions[group->instruction].region_count;
-    for (uint32_t r = 0; r < regions; r++)
-      made->turn += cost_of(plan->bodies[group->first_body + r]);
+    made->turn = cost_of_bodies(plan, group);
     own->attached = &made->attached;
   }
   return (struct site *)(void *)own->attached;
