@@ -19,9 +19,9 @@
 #' @param by The distance, of the sign of `to - from`; `NULL` for 1 or -1.
 #' @param dtype A dtype or its name: an integer or float dtype, for `nv_linspace()` also a complex
 #'   one. `NULL` is the dtype of `start / end` in `nv_linspace()`, the default dtype of integers in
-#'   `nv_seq_len()`, and the common dtype of the arguments in `nv_seq()`, where R numbers alone
-#'   have the type that [seq()] gives them: integer if there is no `by` and `from` is whole, or if
-#'   all are integers.
+#'   `nv_seq_len()`, and the common dtype of the arguments in `nv_seq()`. If all of these are R
+#'   numbers, they have the type of the result of [seq()]: integer if `by` is absent and `from` is a
+#'   whole number, or if all of them are integers.
 #' @param ambiguous,device As for [nv_tensor()].
 #' @return A tensor of rank 1 and of that dtype.
 #' @section Errors: `joist_value_error` for a `by` of the wrong sign, for a `steps` or `length` that

@@ -32,6 +32,10 @@ cores := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 # With ccache, the compilations that several steps share happen once.
 cached := $(if $(shell command -v ccache),ccache )
 nvcc := $(shell PATH=$$PATH:/usr/local/cuda/bin command -v nvcc)
+# Without a GPU, nothing runs what nvcc compiles. From version 13 on, it can skip most optimizations,
+# which take minutes.
+quick := $(if $(wildcard /dev/nvidia0),,$(if $(nvcc),$(shell $(nvcc) --help | \
+  grep -q Ofast-compile && echo --Ofast-compile=max)))
 export root work library source archive cores cached
 ifneq ($(cached),)
 ifeq ($(R_MAKEVARS_USER),)
@@ -69,7 +73,7 @@ $(work)/built: $(work)/staged
 
 install: $(work)/installed
 $(work)/installed: $(work)/built
-	@sh tools/step install "" sh tools/steps/install && touch $@
+	@sh tools/step install "" sh tools/steps/install $(if $(quick),$(nvcc) $(quick)) && touch $@
 
 check: install
 	@$(step) sh tools/steps/check
@@ -116,7 +120,7 @@ cuda:
 # compiled the same before. What is compiled for the GPU of this machine is not cached.
 toolkit:
 	@NOTE="cuda: skipped" $(call step,$(or $(nvcc),nvcc)) env PATH="$$PATH:$(dir $(nvcc))" \
-	  $(cuda)-toolkit NVCC_LAUNCHER="$(if $(wildcard /dev/nvidia0),,$(cached))" \
+	  $(cuda)-toolkit QUICK=$(quick) NVCC_LAUNCHER="$(if $(wildcard /dev/nvidia0),,$(cached))" \
 	  NVRTC_KEPT=$(root)/local/nvrtc/$(if $(nvcc),$(shell $(nvcc) --version | cksum | tr ' ' -)) gpu nvrtc
 
 configure:

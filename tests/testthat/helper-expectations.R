@@ -52,8 +52,9 @@ expect_identical <- function(object, expected, info = NULL, label = NULL, ...) {
   invisible(object)
 }
 
-# Whether no double differs by more than the tolerance, of itself; testthat looks at the mean of the
-# differences, which then is no larger. FALSE for all but doubles with equal attributes, and lists.
+# Whether the relative difference of each double is within the tolerance. testthat compares the mean
+# difference, which is then within it, too. FALSE for anything but doubles with equal attributes and
+# lists of them.
 all_close <- function(x, y, tolerance = testthat::testthat_tolerance(), ...) {
   if (...length() > 0L || typeof(x) != typeof(y) || is_tensor(x) || is_tensor(y)) {
     return(FALSE)

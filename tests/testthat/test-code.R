@@ -4,7 +4,7 @@ in_code <- function(entry, code, ...) {
   .Call(getNamespace("joist")[[paste0("joist_r_code_", entry)]], code, ...)
 }
 
-test_that("names are found as often as they are read", {
+test_that("every read of a name is found", {
   reads <- function(code) in_code("reads", code)
   expect_identical(reads(quote(x)), "x")
   expect_identical(reads(1), character())

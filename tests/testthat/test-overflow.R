@@ -269,7 +269,6 @@ test_that("scalars in compiled loops wrap at the bounds, and nowhere else", {
         z
       })
     }, native = "wait")
-    # 0 and 1 beside each bound: a sum, a difference and a product each.
     w <- found(f(nv_tensor(c(least, most), dtype), nv_tensor(c("0", "0"), dtype)))
     expect_length(w, 0L)
     w <- found(f(nv_tensor(most, dtype), nv_tensor("1", dtype)))

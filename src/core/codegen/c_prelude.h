@@ -24,8 +24,8 @@ JOIST_VECTORIZE_FILE
 #define JOIST_APART static
 #endif
 
-/* Whether a sum, a difference or a product of two scalars of type T wraps: -1 or 0. Processors have
- * a flag for it, which other code than vector code can jump on; `otherwise` is what WRAPS says. */
+/* Whether a sum, a difference or a product of two scalars of type T wraps: -1 or 0. Scalar code can
+ * branch on the processor's overflow flag. `otherwise` is the test of the WRAPS line. */
 #ifdef __GNUC__
 #define SCALAR_WRAPS(T, HOW, a, b, otherwise) (-(int)__builtin_##HOW##_overflow(a, b, &(T){0}))
 #else

@@ -206,8 +206,9 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
 static void run_native(const struct loop *loop, const struct worker *worker, size_t first,
                        size_t n) {
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  const uint32_t count = loop->group->sink_count > 0 ? loop->group->step_count : 0;
   void *folded[JOIST_NATIVE_SINKS] = {NULL};
-  for (uint32_t s = 0; s < loop->group->step_count && loop->group->sink_count > 0; s++)
+  for (uint32_t s = 0; s < count; s++)
     if (steps[s].kind == JOIST_STEP_FOLD)
       folded[steps[s].sink] = address(loop, steps[s].in[0], first, worker->arena);
   uint8_t wrapped = 0;

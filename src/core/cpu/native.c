@@ -75,7 +75,7 @@ static void free_site(struct joist_attached *attached) {
   free(attached);
 }
 
-/* The iterations of an instruction with regions, 1 if they are not known or it is no loop. */
+/* The number of iterations of a loop; 1 if it is unknown, or if the instruction is not a loop. */
 static size_t turns_of(const struct joist_program *program, const struct joist_instruction *i) {
   if (i->op == JOIST_OP_SCAN) return joist_region_parts(program, i).turns;
   const int64_t turns =
@@ -92,8 +92,8 @@ static size_t cost_of_bodies(const struct joist_plan *plan, const struct joist_g
   return cost;
 }
 
-/* About the nanoseconds that the interpreter needs for one run of a plan's groups; for each loop
- * at most what a compilation is worth. */
+/* About the nanoseconds that the interpreter needs for one run of a plan's groups. A loop counts
+ * WORTH at most, which is enough for it to be compiled. */
 static size_t cost_of(const struct joist_plan *plan) {
   size_t cost = 0;
   for (uint32_t g = 0; g < plan->group_count; g++) {
