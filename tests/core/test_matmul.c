@@ -93,6 +93,12 @@ static void add_product(joist_dtype dtype, const void *lhs, size_t a, const void
     return;
   }
   const double *const x = (const double *)lhs + 2 * a, *const y = (const double *)rhs + 2 * b;
+  if (joist_dtype_category(dtype) != JOIST_CATEGORY_COMPLEX) {
+    const long double product = (long double)x[0] * y[0];
+    sum->part[0] += product;
+    sum->size += fabsl(product);
+    return;
+  }
   sum->part[0] += (long double)x[0] * y[0] - (long double)x[1] * y[1];
   sum->part[1] += (long double)x[0] * y[1] + (long double)x[1] * y[0];
   sum->size += (fabsl((long double)x[0]) + fabsl((long double)x[1])) *

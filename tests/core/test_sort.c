@@ -14,16 +14,14 @@ enum { ROUNDS = 12, LONG = 140000 };
 /* What an element is compared by: floats by their value, integers by their distance from the
  * smallest. */
 struct value {
-  bool is_nan;
-  double number;
+  double number; /* 0 of an integer */
   uint64_t distance;
 };
 
 static struct value value_of(joist_dtype dtype, const char *x) {
-  struct value value = {false, 0, 0};
+  struct value value = {0, 0};
   if (joist_dtype_kind(dtype) == JOIST_KIND_FLOAT) {
     joist_convert_find_portable(dtype, JOIST_F64)(1, x, &value.number);
-    value.is_nan = isnan(value.number);
   } else if (dtype == JOIST_UI64) {
     memcpy(&value.distance, x, sizeof value.distance);
   } else {
@@ -36,7 +34,7 @@ static struct value value_of(joist_dtype dtype, const char *x) {
 
 /* NaN is after everything. */
 static bool is_before(bool decreasing, const struct value *a, const struct value *b) {
-  if (a->is_nan || b->is_nan) return !a->is_nan;
+  if (isnan(a->number) || isnan(b->number)) return !isnan(a->number);
   if (decreasing) {
     const struct value *const first = a;
     a = b;

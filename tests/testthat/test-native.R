@@ -45,18 +45,28 @@ test_that("random programs have the same bits, masks and errors when they are co
   expect_identical(after$failed, before$failed)
 })
 
-test_that("the iterations of loops within loops count when it is decided what to compile", {
+test_that("what is compiled is decided by the iterations of all loops, and of loops within them", {
   skip_if_not(can_compile())
-  started <- function() {
-    figures <- joist_info()$native
-    figures$compiled + figures$compiling + figures$failed
+  started_by <- function(code) {
+    figures <- function() sum(unlist(joist_info()$native[c("compiled", "compiling", "failed")]))
+    before <- figures()
+    force(code)
+    figures() - before
   }
-  f <- jit(function(x) {
+  x <- nv_scalar(0.31, "f64")
+  inner <- jit(function(x) {
     nv_for(200L, x, function(i, x) nv_for(400L, x, function(j, x) 3.5731 * x * (1 - x)))
   }, native = "auto")
-  before <- started()
-  f(nv_scalar(0.31, "f64"))
-  expect_gt(started(), before)
+  expect_identical(started_by(inner(x)), 1)
+  # A short loop is compiled where a long one is, but not alone.
+  short <- function(x) nv_for(6000L, x, function(i, x) 3.5732 * x * (1 - x))
+  alone <- jit(short, native = "auto")
+  beside <- jit(function(x) {
+    long <- nv_for(90000L, x, function(i, x) 3.5733 * x * (1 - x))
+    list(long, short(x))
+  }, native = "auto")
+  expect_identical(started_by(alone(x)), 0)
+  expect_identical(started_by(beside(x)), 2)
 })
 
 test_that("wide groups have the same bits when they are compiled", {

@@ -16,10 +16,12 @@
 #include "core/plan/storage.h"
 #include "core/types/error.h"
 
-/* About so many nanoseconds of the interpreter are worth a compilation. */
+/* About so many nanoseconds of the interpreter are worth a compilation, and FEWER times fewer where
+ * another part of the plan is compiled: what runs beside it will run again. */
 enum {
   WORTH = 5000000,
   PART_WORTH = 4 * WORTH,
+  FEWER = 20,
   GROUP_COST = 30,
   STEP_COST = 15,
   ELEMENTS_PER_COST = 4
@@ -145,6 +147,18 @@ static void write_source(struct site *site, const struct joist_plan *plan,
   free(made.text);
 }
 
+/* Whether a loop or group has done enough to be compiled. `alone` is what it takes where nothing
+ * else of the plan is. */
+static bool has_done_enough(const struct joist_plan *plan, const struct code *code, size_t alone) {
+  if (code->work >= alone) return true;
+  if (code->work < alone / FEWER) return false;
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct site *const other = (const struct site *)(const void *)plan->groups[g].attached;
+    if (other != NULL && other->code.entry != NULL) return true;
+  }
+  return false;
+}
+
 joist_status joist_native_look(const struct joist_plan *plan, const struct joist_group *group,
                                size_t turns, const struct joist_run *run, bool *ready,
                                struct joist_error *error) {
@@ -155,7 +169,8 @@ joist_status joist_native_look(const struct joist_plan *plan, const struct joist
   *ready = is_compiled(&site->code);
   if (*ready) return JOIST_OK;
   site->code.work += turns * site->turn;
-  if (site->code.work < WORTH && run->native != JOIST_NATIVE_WAIT) return JOIST_OK;
+  if (run->native != JOIST_NATIVE_WAIT && !has_done_enough(plan, &site->code, WORTH))
+    return JOIST_OK;
   if (site->code.entry == NULL && joist_native_is_configured()) write_source(site, plan, group);
   const joist_status status = ask(&site->code, run, error);
   *ready = site->code.function != NULL;
@@ -310,8 +325,8 @@ joist_status joist_native_find_part(const struct joist_plan *plan, const struct 
     const size_t own = group->count / ELEMENTS_PER_WORK * group->work;
     site->code.work += own;
     /* Once is never worth it. */
-    if ((site->code.work < PART_WORTH || site->code.work == own) &&
-        run->native != JOIST_NATIVE_WAIT)
+    if (run->native != JOIST_NATIVE_WAIT &&
+        (site->code.work == own || !has_done_enough(plan, &site->code, PART_WORTH)))
       return JOIST_OK;
     if (site->code.entry == NULL && joist_native_is_configured())
       write_part(&site->code, plan, group);

@@ -3,6 +3,7 @@
  * order blocks and threads run is drawn anew for each launch and turn, so that kernels that rely
  * on one, for want of a barrier or because they write what other threads read, give results
  * that differ. */
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,9 @@ static struct {
   const void *parameter;
   unsigned current;
   bool done[THREADS_MAX];
-  ucontext_t scheduler, thread[THREADS_MAX];
+  jmp_buf scheduler, thread[THREADS_MAX];
   char *stacks;
+  unsigned prepared; /* threads that wait on their stacks for the next block */
 } block;
 
 /* ---- the order of a turn ---- */
@@ -68,36 +70,47 @@ static unsigned nth(struct order order, unsigned n, unsigned count) {
 
 /* ---- threads that wait for each other ---- */
 
+/* Back to the scheduler, until it goes on with this thread. Contexts only begin a stack: to change
+ * them takes a system call. */
+static void wait_for_turn(void) {
+  if (_setjmp(block.thread[block.current]) == 0) _longjmp(block.scheduler, 1);
+}
+
+void __syncthreads(void) { wait_for_turn(); }
+
 static UNTYPED_CALL void run_thread(void) {
-  block.run(block.parameter);
-  block.done[block.current] = true;
+  for (;;) {
+    wait_for_turn();
+    block.run(block.parameter);
+    block.done[block.current] = true;
+  }
 }
 
-void __syncthreads(void) {
-  const unsigned own = block.current;
-  swapcontext(&block.thread[own], &block.scheduler);
-}
-
-/* Alone in a function: getcontext() may return twice. */
 static void prepare_thread(unsigned t) {
-  block.done[t] = false;
-  getcontext(&block.thread[t]);
-  block.thread[t].uc_stack.ss_sp = block.stacks + (size_t)t * STACK_BYTES;
-  block.thread[t].uc_stack.ss_size = STACK_BYTES;
-  block.thread[t].uc_link = &block.scheduler;
-  makecontext(&block.thread[t], run_thread, 0);
+  static ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = block.stacks + (size_t)t * STACK_BYTES;
+  context.uc_stack.ss_size = STACK_BYTES;
+  makecontext(&context, run_thread, 0);
+  block.current = t;
+  if (_setjmp(block.scheduler) == 0) setcontext(&context);
+}
+
+static void go_on_with(unsigned t) {
+  block.current = threadIdx.x = t;
+  if (_setjmp(block.scheduler) == 0) _longjmp(block.thread[t], 1);
 }
 
 /* Every turn takes all threads to the same barrier, or to the end. */
 static void run_block(unsigned threads) {
   memset(joist_shared, 0xa5, sizeof joist_shared);
-  for (unsigned t = 0; t < threads; t++) prepare_thread(t);
+  for (; block.prepared < threads; block.prepared++) prepare_thread(block.prepared);
+  memset(block.done, 0, sizeof block.done);
   for (unsigned done = 0; done < threads;) {
     const struct order order = draw_order(threads);
     for (unsigned n = 0; n < threads; n++) {
       const unsigned t = nth(order, n, threads);
-      block.current = threadIdx.x = t;
-      swapcontext(&block.scheduler, &block.thread[t]);
+      go_on_with(t);
       done += block.done[t];
     }
     if (done > 0 && done < threads) {
