@@ -58,6 +58,9 @@ test_that("what is compiled is decided by the iterations of all loops, and of lo
     nv_for(200L, x, function(i, x) nv_for(400L, x, function(j, x) 3.5731 * x * (1 - x)))
   }, native = "auto")
   expect_identical(started_by(inner(x)), 1)
+  # At most two are compiled at once.
+  until <- Sys.time() + 60
+  while (joist_info()$native$compiling > 0 && Sys.time() < until) inner(x)
   # A short loop is compiled where a long one is, but not alone.
   short <- function(x) nv_for(6000L, x, function(i, x) 3.5732 * x * (1 - x))
   alone <- jit(short, native = "auto")
