@@ -131,6 +131,12 @@ square_size <- function(x) {
   re * re + im * im
 }
 
+# In the type of quantiles of `x`: under some rules, those of a guess have the type of means of doubles.
+like_quantiles <- function(result, x) {
+  guessed <- inherits(x, "nv_tensor") && ambiguous(x)
+  like_mean(result, if (guessed && .Call(joist_r_rules_info, NULL)$quantiles_default) 0.5 else x)
+}
+
 # A real tensor of f64 in the type that the mean of `x` has, or its parts.
 like_mean <- function(result, x) like(result, nv_real(nv_mean(none_of(x))))
 
@@ -185,7 +191,8 @@ compiled <- new.env(parent = emptyenv())
 #' @param type The type of the quantiles, from 1 to 9: see [stats::quantile()].
 #' @param names `TRUE` names the result by the percentages.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
-#' @return A tensor of the dtype of [nv_mean()]. `nv_quantile()` has a first dimension with
+#' @return A tensor of the dtype of [nv_mean()]; under the rules of JAX, for an ambiguous dtype, that
+#'   of a mean of doubles. `nv_quantile()` has a first dimension with
 #'   one extent per probability before those that are kept.
 #' @section Errors: `joist_shape_error` for a dimension that does not exist; `joist_dtype_error` for
 #'   complex numbers, which have no order; `joist_value_error` for an invalid probability or type,
@@ -255,7 +262,7 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   n <- if (counted) length(x) else shape(sorted)[1L]
   extents <- c(if (!single) length(probs), kept)
   if (n == 0L) {
-    return(like_mean(nv_broadcast_to(nv_scalar(NaN, "f64"), extents), x))
+    return(like_quantiles(nv_broadcast_to(nv_scalar(NaN, "f64"), extents), x))
   }
   at <- quantile_positions(n, probs, type)
   if (counted) {
@@ -272,7 +279,7 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
   value <- nv_ifelse(nv_is_nan(last), last, value)
   if (!is.null(mask_of(last))) value <- nv_mask(value, nv_broadcast_to(mask_of(last), shape(value)))
-  like_mean(nv_reshape(value, extents), x)
+  like_quantiles(nv_reshape(value, extents), x)
 }
 
 # Between which of n sorted elements the quantiles are, and which part of the way (Hyndman and Fan

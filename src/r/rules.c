@@ -370,7 +370,8 @@ SEXP joist_r_promotion_rule_sets(void) {
 SEXP joist_r_rules_info(SEXP rules) {
   static const char *names[] = {"id",    "kind",       "policy",         "literals",
                                 "nodes", "edges",      "source",         "version",
-                                "url",   "operations", "extremes_known", ""};
+                                "url",   "operations", "extremes_known", "quantiles_default",
+                                ""};
   static const char *categories[] = {"logical", "integer", "double", "complex"};
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
@@ -400,6 +401,7 @@ SEXP joist_r_rules_info(SEXP rules) {
     if (p == JOIST_PAIR_COMMON || set->has_pairs[p])
       SET_STRING_ELT(operations, k++, Rf_mkChar(joist_pair_name((joist_pair)p)));
   SET_VECTOR_ELT(info, 10, Rf_ScalarLogical(set->extremes_known));
+  SET_VECTOR_ELT(info, 11, Rf_ScalarLogical(set->quantiles_default));
   UNPROTECT(2);
   return info;
 }

@@ -53,6 +53,16 @@ JOIST_DEVICE static inline uint64_t product_high(uint64_t a, uint64_t b) {
 JOIST_DEVICE static inline uint64_t divide_uint(uint64_t a, uint64_t b) { return a / b; }
 JOIST_DEVICE static inline uint64_t remainder_uint(uint64_t a, uint64_t b) { return a % b; }
 
+/* Rounded, halves away from zero; 0 where the divisor is. */
+JOIST_DEVICE static inline uint64_t round_div_uint(uint64_t a, uint64_t b) {
+  return b == 0 ? 0 : a / b + (a % b >= b - a % b);
+}
+JOIST_DEVICE static inline int64_t round_div_int(int64_t a, int64_t b) {
+  const uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+  const uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b, size = round_div_uint(x, y);
+  return (int64_t)((a < 0) != (b < 0) ? 0 - size : size);
+}
+
 JOIST_DEVICE static inline unsigned count_bits(uint64_t x) {
   x = x - ((x >> 1) & UINT64_C(0x5555555555555555));
   x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));

@@ -16,7 +16,10 @@ static uint32_t work_of(joist_op op, joist_dtype result) {
     case JOIST_CLASS_ANGLE:
       return op == JOIST_OP_DIV || op == JOIST_OP_SQRT ? 2 : 16;
     case JOIST_CLASS_JOIN:
-      return op == JOIST_OP_POW || op == JOIST_OP_MOD || op == JOIST_OP_FLOORDIV ? 16 : 1;
+      return op == JOIST_OP_POW || op == JOIST_OP_MOD || op == JOIST_OP_FLOORDIV ||
+                     op == JOIST_OP_ROUND_DIV
+                 ? 16
+                 : 1;
     default:
       return 1;
   }

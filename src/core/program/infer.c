@@ -183,10 +183,6 @@ static joist_status infer_join(struct decision *d, struct joist_error *error) {
 static joist_status infer_inexact(struct decision *d, struct joist_error *error) {
   joist_status status = join_from(d, 0, error);
   if (status == JOIST_OK) status = apply_fact(d, error);
-  /* Octave and MATLAB, whose integers saturate, round their quotients; kernels truncate. */
-  if (status == JOIST_OK && d->rules->beyond == JOIST_BEYOND_SATURATE &&
-      joist_dtype_category(d->result.dtype) == JOIST_CATEGORY_INTEGER)
-    return JOIST_FAIL(error, JOIST_E_NOT_DEFINED, .op = joist_op_name(d->op), .type = {d->result});
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
@@ -563,6 +559,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   const joist_dtype computed = asked ? d.result.dtype : first ? d.operand[0] : d.operand[1];
   signature->compute = joist_dtype_compute(counts_own_bits(op) ? unsigned_of(computed) : computed);
   signature->promoted = d.promoted;
+  signature->rounds = op == JOIST_OP_DIV && rules->quotients_rounded && !is_inexact(computed);
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
   for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) signature->operand[k] = d.operand[k];
   if (joist_op_has(op, signature->compute)) return JOIST_OK;

@@ -18,6 +18,8 @@ struct joist_signature {
    * operands, all have the last one: see joist_signature_operand(). Those of a comparison can
    * differ, where no dtype holds both: see kernels/compare.h. */
   joist_dtype operand[JOIST_ELEMENT_OPERANDS];
+  /* Whether it is a quotient of integers that the rules round. */
+  bool rounds;
   /* The dtype whose kernel runs: that of the operands, f32 for f16 and bf16. */
   joist_dtype compute;
 };
@@ -25,6 +27,11 @@ struct joist_signature {
 static inline joist_dtype joist_signature_operand(const struct joist_signature *signature,
                                                   size_t k) {
   return signature->operand[k < JOIST_ELEMENT_OPERANDS ? k : JOIST_ELEMENT_OPERANDS - 1];
+}
+
+/* The operation that computes what was inferred for `op`. */
+static inline joist_op joist_signature_op(const struct joist_signature *signature, joist_op op) {
+  return signature->rounds ? JOIST_OP_ROUND_DIV : op;
 }
 
 /* Decides the dtypes of `op` on `count` operands. The attribute DTYPE is what convert, bitcast,

@@ -127,7 +127,7 @@ struct joist_instruction joist_instruction_of(joist_op op, const struct joist_in
                                               const struct joist_attributes *attributes,
                                               joist_value_id result) {
   return (struct joist_instruction){
-      .op = op,
+      .op = joist_signature_op(&inference->signature, op),
       .operand_count = (uint32_t)count,
       .result_count = joist_operation(op)->results,
       .operand = operands,

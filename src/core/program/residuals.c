@@ -31,6 +31,7 @@ static enum cost cost_of(const struct joist_instruction *i) {
     case JOIST_OP_POW:
     case JOIST_OP_MOD:
     case JOIST_OP_FLOORDIV:
+    case JOIST_OP_ROUND_DIV:
       return FUNCTION;
     default:
       break;

@@ -42,7 +42,7 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
     case JOIST_OVERFLOW_EACH:
     case JOIST_OVERFLOW_NARROW:
       return joist_dtype_bits(made) < 8 * joist_dtype_size(made) ||
-             joist_op_wraps(op, joist_dtype_kind(made));
+             joist_op_wraps(joist_signature_op(&inference->signature, op), joist_dtype_kind(made));
     case JOIST_OVERFLOW_TOTAL:
     case JOIST_OVERFLOW_RUNNING:
       if (!is_integer(from) && from != JOIST_BOOL) return false; /* a dtype was asked for */

@@ -136,7 +136,7 @@ static const struct builtin {
   joist_rules_policy policy;
   bool has_guesses;     /* its nodes are ambiguous dtypes, not weak categories */
   bool guesses_default; /* as of struct joist_rules */
-  bool is_jax;          /* what becomes of guesses in max(), products and whole powers */
+  bool is_jax;          /* what becomes of guesses in max(), median(), products and whole powers */
   bool python_names;    /* of the weak categories: int, float, complex */
   bool meets_bool;      /* bool, which no edge leads to or from, is in the lattice */
   uint8_t literal[JOIST_CATEGORY_COUNT];
@@ -334,7 +334,8 @@ void joist_rules_init(void) {
     joist_rules_clear(rules, builtin->id);
     rules->policy = builtin->policy;
     rules->guesses_default = builtin->guesses_default;
-    rules->extremes_known = rules->powers_of_base = rules->products_default = builtin->is_jax;
+    rules->extremes_known = rules->powers_of_base = rules->products_default =
+        rules->quantiles_default = builtin->is_jax;
     snprintf(rules->source, sizeof rules->source, "%s", builtin->source);
     snprintf(rules->version, sizeof rules->version, "%s",
              builtin->library == NULL ? JOIST_NO_VERSION : builtin->version);

@@ -90,7 +90,7 @@ const struct joist_library joist_library_jax_x32 = {.has_guesses = true,
 const struct joist_library joist_library_jax_lax = {.has_guesses = true,
   .dtypes = JOIST_DTYPES_DOCUMENTED, .fact = {
   ROW(INEXACT, KEEPS, UNDEFINED),
-  ROW(DIVIDE,  KEEPS, UNDEFINED), /* jax.lax.div() of integers truncates */
+  ROW(DIVIDE,  KEEPS, ERROR, NUMBERS_STAY),
   ROW(ANGLE,   KEEPS, UNDEFINED),
   ROW(LINALG,  KEEPS, UNDEFINED),
   ROW(MEAN,    KEEPS, UNDEFINED),

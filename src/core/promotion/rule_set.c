@@ -310,10 +310,10 @@ bool joist_rules_valid(const void *memory, size_t size) {
                memchr(rules->url, '\0', sizeof rules->url) != NULL;
   for (int node = 0; node < JOIST_NODE_MAX; node++)
     named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
-  bool flags = is_flag(&rules->is_users) && is_flag(&rules->meets_itself) &&
-               is_flag(&rules->has_truths) && is_flag(&rules->guesses_default) &&
-               is_flag(&rules->extremes_known) && is_flag(&rules->powers_of_base) &&
-               is_flag(&rules->products_default);
+  bool flags = is_flag(&rules->is_users) && is_flag(&rules->has_truths);
+#define X(FIELD, KEY, OFF, ON) flags &= is_flag(&rules->FIELD);
+  JOIST_CHOICES(X)
+#undef X
   for (int p = 0; p < JOIST_PAIR_COUNT; p++) flags &= is_flag(&rules->has_pairs[p]);
   for (int f = 0; f < JOIST_FACT_COUNT; f++) flags &= is_flag(&rules->has_facts[f]);
   if (!named || !flags || (unsigned)rules->kind > JOIST_RULES_TABLE ||

@@ -119,6 +119,25 @@ typedef enum {
       JOIST_BEYOND_COUNT
 } joist_beyond;
 
+/* What a rule set says by one of two words, of which the latter is true. X(FIELD, key, word, word)
+ */
+#define JOIST_CHOICES(X)                                                                           \
+  /* Two guesses that meet in a weak category are its default, whatever their dtypes: JAX, strict. \
+   */                                                                                              \
+  X(guesses_default, "guesses", "kept", "default")                                                 \
+  /* A dtype that no pair has is its own common dtype with itself. */                              \
+  X(meets_itself, "other dtypes", "refused", "alone")                                              \
+  /* What max(), min() and diag() take from a guess is known: JAX. */                              \
+  X(extremes_known, "extremes", "kept", "known")                                                   \
+  /* `x ^ 2L` is of x's type, whatever the table says: JAX. */                                     \
+  X(powers_of_base, "whole powers", "power", "base")                                               \
+  /* The product of two guessed matrices is a guess of the default dtype: JAX. */                  \
+  X(products_default, "guessed products", "kept", "default")                                       \
+  /* Medians and quantiles of a guess are of the type of a mean of doubles: JAX. */                \
+  X(quantiles_default, "guessed quantiles", "kept", "default")                                     \
+  /* `/` rounds quotients that are integers, halves away from zero: Octave. */                     \
+  X(quotients_rounded, "whole quotients", "truncated", "rounded")
+
 enum { JOIST_RULES_TEXT_SIZE = 160 };
 
 /* The fact that says what an operation of two operands makes of their common dtype, if it has no
@@ -135,18 +154,11 @@ struct joist_rules {
   joist_rules_policy policy;
   joist_beyond beyond;
   bool is_users; /* what is said of its nodes is said, whatever the documents speak of */
-  /* A dtype that no pair has is its own common dtype with itself. */
-  bool meets_itself;
   /* A literal of R's type logical is `b*`, and not `bool`. */
   bool has_truths;
-  /* Two guesses that meet in a weak category are its default, whatever their dtypes: JAX, strict.
-   */
-  bool guesses_default;
-  /* What max(), min() and diag() take from a guess is known: JAX. */
-  bool extremes_known;
-  /* `x ^ 2L` is of x's type, whatever the table says, and the product of two guessed matrices is a
-   * guess of the default dtype: JAX. */
-  bool powers_of_base, products_default;
+#define X(FIELD, KEY, OFF, ON) bool FIELD;
+  JOIST_CHOICES(X)
+#undef X
   /* Default dtype of an R literal per category (logical, integer, double, complex). */
   uint8_t literal[JOIST_CATEGORY_COUNT];
   uint8_t node_end; /* nodes from here on are not in use */

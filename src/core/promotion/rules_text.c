@@ -106,6 +106,19 @@ static joist_status read_order(struct reader *reader, const char *value) {
   return JOIST_OK;
 }
 
+static joist_status read_choice(struct reader *reader, const char *key, const char *value) {
+#define X(FIELD, KEY, OFF, ON)                                                                    \
+  if (strcmp(key, KEY) == 0) {                                                                    \
+    reader->rules->FIELD = strcmp(value, ON) == 0;                                                \
+    reader->says_others |= &reader->rules->FIELD == &reader->rules->meets_itself;                 \
+    return reader->rules->FIELD || strcmp(value, OFF) == 0 ? JOIST_OK                             \
+                                                           : wrong(reader, OFF " or " ON, value); \
+  }
+  JOIST_CHOICES(X)
+#undef X
+  return wrong(reader, "a key", key);
+}
+
 static joist_status read_key(struct reader *reader, const char *key, const char *value) {
   struct joist_rules *const rules = reader->rules;
   if (strcmp(key, "id") == 0) {
@@ -132,29 +145,8 @@ static joist_status read_key(struct reader *reader, const char *key, const char 
     const int beyond = find(JOIST_TEXTS(JOIST_BEYOND), JOIST_BEYOND_COUNT, value);
     if (beyond < 0) return wrong(reader, "wrap or saturate", value);
     rules->beyond = (joist_beyond)beyond;
-  } else if (strcmp(key, "other dtypes") == 0) {
-    if (strcmp(value, "alone") != 0 && strcmp(value, "refused") != 0)
-      return wrong(reader, "alone or refused", value);
-    rules->meets_itself = strcmp(value, "alone") == 0;
-    reader->says_others = true;
-  } else if (strcmp(key, "extremes") == 0) {
-    if (strcmp(value, "kept") != 0 && strcmp(value, "known") != 0)
-      return wrong(reader, "kept or known", value);
-    rules->extremes_known = strcmp(value, "known") == 0;
-  } else if (strcmp(key, "whole powers") == 0) {
-    if (strcmp(value, "power") != 0 && strcmp(value, "base") != 0)
-      return wrong(reader, "power or base", value);
-    rules->powers_of_base = strcmp(value, "base") == 0;
-  } else if (strcmp(key, "guessed products") == 0) {
-    if (strcmp(value, "kept") != 0 && strcmp(value, "default") != 0)
-      return wrong(reader, "kept or default", value);
-    rules->products_default = strcmp(value, "default") == 0;
-  } else if (strcmp(key, "guesses") == 0) {
-    if (strcmp(value, "kept") != 0 && strcmp(value, "default") != 0)
-      return wrong(reader, "kept or default", value);
-    rules->guesses_default = strcmp(value, "default") == 0;
   } else {
-    return wrong(reader, "a key", key);
+    return read_choice(reader, key, value);
   }
   return JOIST_OK;
 }
@@ -412,14 +404,12 @@ void joist_rules_write(const struct joist_rules *rules, struct joist_text *text)
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
     joist_text_add(text, "%s%s", joist_dtype_name((joist_dtype)rules->literal[c]),
                    c + 1 < JOIST_CATEGORY_COUNT ? ", " : "\n");
-  joist_text_add(text,
-                 "# decides by: %s\n# overflow: %s\n# guesses: %s\n# other dtypes: %s\n"
-                 "# extremes: %s\n# whole powers: %s\n# guessed products: %s\n# order: ",
-                 joist_policy_name(rules->policy), joist_beyond_name(rules->beyond),
-                 rules->guesses_default ? "default" : "kept",
-                 rules->meets_itself ? "alone" : "refused",
-                 rules->extremes_known ? "known" : "kept", rules->powers_of_base ? "base" : "power",
-                 rules->products_default ? "default" : "kept");
+  joist_text_add(text, "# decides by: %s\n# overflow: %s\n", joist_policy_name(rules->policy),
+                 joist_beyond_name(rules->beyond));
+#define X(FIELD, KEY, OFF, ON) joist_text_add(text, "# " KEY ": %s\n", rules->FIELD ? ON : OFF);
+  JOIST_CHOICES(X)
+#undef X
+  joist_text_add(text, "# order: ");
   for (int k = 0; k < rules->published_count; k++) {
     add_name(rules, rules->published[k], text);
     joist_text_add(text, k + 1 < rules->published_count ? ", " : "\n");
