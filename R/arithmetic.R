@@ -8,14 +8,15 @@
 #' where those are, and as fast. Which formula is used depends on the exponent's value alone, not on
 #' where it comes from. Powers of floats are accurate to `r stated_error("pow")`.
 #'
-#' Integer results that do not fit wrap modulo 2^n, with a warning; [with_promotion()] can make them
-#' saturate, or change the warning. `nv_floor_div()` and `nv_mod()` round down, so the sign of the
-#' modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is that of the
-#' dividend, as in C. `nv_round_div()` of integers rounds to the nearest, halves away from zero; the
-#' quotient of a number and 0 is an integer that does not fit, and that of 0 and 0 is 0. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and `bf16` are
-#' computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two operands element by
-#' element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; 0 is larger than -0,
-#' in either order. The smallest and largest elements of one tensor are [nv_reduce_min()] and
+#' Integer results that do not fit wrap modulo 2^n, with a warning; [with_promotion()] can make
+#' them saturate, or change the warning. `nv_floor_div()` and `nv_mod()` round down, so the sign
+#' of the modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is
+#' that of the dividend, as in C. `nv_round_div()` of integers rounds to the nearest, halves away
+#' from zero; the quotient of a number and 0 is an integer that does not fit, and that of 0 and 0
+#' is 0. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and `bf16` are computed
+#' in `f32` and rounded once. `nv_min()` and `nv_max()` compare two operands element by element,
+#' as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; 0 is larger than -0, in
+#' either order. The smallest and largest elements of one tensor are [nv_reduce_min()] and
 #' [nv_reduce_max()], or `min()` and `max()`.
 #'
 #' Results are missing where an operand is (see [nv_mask()]), but `x^0` and `1^x` are 1 for all `x`.

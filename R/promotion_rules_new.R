@@ -36,13 +36,13 @@
 #' and sums of integers have 64 bits.
 #'
 #' @section Files:
-#' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four default
-#' dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous dtypes that meet
-#' in a number), `other dtypes` (`alone` or `refused`: dtypes without a cell meet themselves or
-#' nothing) and `order` (of nodes in tables), then a table of comma-separated
-#' values with the columns `operation`, `lhs`, `rhs`, `result`; the operation `edge` leads from
-#' `lhs` to `rhs`. A result `-`, or a pair that `common` does not list, is
-#' undefined.
+#' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four
+#' default dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous
+#' dtypes that meet in a number), `other dtypes` (`alone` or `refused`: dtypes without a cell
+#' meet themselves or nothing), `whole quotients` (`truncated` or `rounded`, as the argument
+#' `quotients`) and `order` (of nodes in tables), then a table of comma-separated values with the
+#' columns `operation`, `lhs`, `rhs`, `result`; the operation `edge` leads from `lhs` to `rhs`. A
+#' result `-`, or a pair that `common` does not list, is undefined.
 #'
 #' @param id the name of the rules in messages, at most 23 bytes.
 #' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`,
@@ -66,6 +66,8 @@
 #' @param source,version where the rules are written, and what was looked at: a line each.
 #' @param url the address of that source, which begins with `https://`; [promotion_explorer()]
 #'   links it.
+#' @param quotients how `/` rounds where its result is an integer: `"truncated"`, or `"rounded"`
+#'   to the nearest, halves away from zero (Octave).
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
@@ -91,12 +93,14 @@
 #' @export
 promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL, facts = NULL,
                                 policy = "wrap", refuse = NULL, rank = FALSE, by_value = "none",
-                                source = NULL, version = NULL, url = NULL) {
+                                source = NULL, version = NULL, url = NULL,
+                                quotients = "truncated") {
   if (is.null(table) && is.null(edges)) {
     stop_joist("joist_value_error", "promotion rules are made from a `table` or from `edges`")
   }
   check_text(id, "id")
   check_choice(policy, "policy", c("wrap", "saturate"))
+  check_choice(quotients, "quotients", c("truncated", "rounded"))
   check_flag(rank, "rank")
   decides <- c(
     none = if (rank) "rank" else "type", operands = "value", literals = "literal value",
@@ -112,6 +116,7 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   header <- c(
     id = id, source = source, version = version, url = url, literals = literals_line(literals),
     "decides by" = decides[[by_value]], overflow = policy,
+    "whole quotients" = quotients,
     order = nodes_line(if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table)
   )
   text <- c(

@@ -131,7 +131,7 @@ square_size <- function(x) {
   re * re + im * im
 }
 
-# In the type of quantiles of `x`: under some rules, those of a guess have the type of means of doubles.
+# In the type of quantiles of `x`: under some rules, those of a guess have that of means of doubles.
 like_quantiles <- function(result, x) {
   guessed <- inherits(x, "nv_tensor") && ambiguous(x)
   like_mean(result, if (guessed && .Call(joist_r_rules_info, NULL)$quantiles_default) 0.5 else x)
@@ -191,9 +191,9 @@ compiled <- new.env(parent = emptyenv())
 #' @param type The type of the quantiles, from 1 to 9: see [stats::quantile()].
 #' @param names `TRUE` names the result by the percentages.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
-#' @return A tensor of the dtype of [nv_mean()]; under the rules of JAX, for an ambiguous dtype, that
-#'   of a mean of doubles. `nv_quantile()` has a first dimension with
-#'   one extent per probability before those that are kept.
+#' @return A tensor of the dtype of [nv_mean()]; under the rules of JAX, for an ambiguous dtype,
+#'   that of a mean of doubles. `nv_quantile()` has a first dimension with one extent per
+#'   probability before those that are kept.
 #' @section Errors: `joist_shape_error` for a dimension that does not exist; `joist_dtype_error` for
 #'   complex numbers, which have no order; `joist_value_error` for an invalid probability or type,
 #'   and for `na.rm = TRUE` while [jit()] traces and for [nv_aval()], if the tensor may have missing

@@ -183,6 +183,9 @@ static bool reference(joist_op op, joist_dtype dtype, wide a, wide b, wide c, wi
     case JOIST_OP_DIV:
       *out = a / b;
       break;
+    case JOIST_OP_ROUND_DIV:
+      *out = b == 0 ? 0 : (2 * a + ((a < 0) != (b < 0) ? -b : b)) / (2 * b);
+      break;
     case JOIST_OP_FLOORDIV:
       *out = floored(a, b);
       break;
@@ -341,6 +344,13 @@ static void test_edges(void) {
     const int64_t min = joist_dtype_min_int(dtype), max = (int64_t)joist_dtype_max_int(dtype);
     check_pair(JOIST_OP_DIV, dtype, min, -1, min);
     check_pair(JOIST_OP_DIV, dtype, -7, 2, -3);
+    check_pair(JOIST_OP_ROUND_DIV, dtype, min, -1, min);
+    check_pair(JOIST_OP_ROUND_DIV, dtype, min, 2, min / 2);
+    check_pair(JOIST_OP_ROUND_DIV, dtype, max, min, -1);
+    check_pair(JOIST_OP_ROUND_DIV, dtype, max, 2, max / 2 + 1);
+    check_pair(JOIST_OP_ROUND_DIV, dtype, -7, 2, -4);
+    check_pair(JOIST_OP_ROUND_DIV, dtype, 7, 5, 1);
+    check_pair(JOIST_OP_ROUND_DIV, dtype, 7, 0, 0);
     check_pair(JOIST_OP_FLOORDIV, dtype, min, -1, min);
     check_pair(JOIST_OP_MOD, dtype, min, -1, 0);
     check_pair(JOIST_OP_REMAINDER, dtype, min, -1, 0);

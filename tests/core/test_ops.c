@@ -241,7 +241,7 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                  : "select";
     case JOIST_CLASS_INEXACT:
       return floated && same_type(s->result[0], float_join) && operand == float_join.dtype &&
-                     inexact(operand)
+                     (inexact(operand) || op == JOIST_OP_DIV)
                  ? NULL
                  : "inexact";
     case JOIST_CLASS_ANGLE:

@@ -27,6 +27,9 @@ static void check_same(const struct joist_rules *a, const struct joist_rules *b)
   CHECK_STR(a->url, b->url);
   CHECK_INT(a->policy, b->policy);
   CHECK_INT(a->beyond, b->beyond);
+#define X(FIELD, KEY, OFF, ON) CHECK_INT(a->FIELD, b->FIELD);
+  JOIST_CHOICES(X)
+#undef X
   CHECK(memcmp(a->literal, b->literal, sizeof a->literal) == 0);
   CHECK(memcmp(a->pairs[JOIST_PAIR_COMMON], b->pairs[JOIST_PAIR_COMMON],
                sizeof a->pairs[JOIST_PAIR_COMMON]) == 0);
@@ -170,6 +173,8 @@ static void test_errors(void) {
                {"# literals: bool, f64, f64, c128\n", 1},
                {"# id: 123456789012345678901234\n", 1},
                {"# decides by: chance\n", 1},
+               {"# whole quotients: floored\n", 1},
+               {"# guessed quantiles: truncated\n", 1},
                {"# order: i8, i8\n", 1},
                {"common,i8,i8,i8\ncommon,i8,i8,i8", 2},
                {"common,i8,i8,\"i8", 1},

@@ -2,7 +2,7 @@
 systems. systems.py and systems_text.py make them."""
 import csv
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = os.path.join(HERE, "..", "..", "inst", "promotion")
@@ -38,13 +38,15 @@ class Rules:
     cells: dict
     decides: str = "type"
     overflow: str = "wrap"
+    other: dict = field(default_factory=dict)  # further lines of the header
 
     def header(self, name):
         nodes = {node for _, lhs, rhs in self.cells for node in (lhs, rhs)}
         return {
             "id": name, "source": self.source, "version": self.version,
             "literals": ", ".join(self.literals), "decides by": self.decides,
-            "overflow": self.overflow, "order": ", ".join(n for n in ORDER if n in nodes),
+            "overflow": self.overflow, **self.other,
+            "order": ", ".join(n for n in ORDER if n in nodes),
         }
 
     def rows(self):

@@ -1,5 +1,5 @@
-# Saturating integers beside Octave: sums, differences, products, negatives and absolute values of
-# random integers and extremes, of every dtype that Octave has.
+# Saturating integers beside Octave: sums, differences, products, quotients, negatives and absolute
+# values of random integers and extremes, of every dtype that Octave has.
 #
 #   Rscript tests/living/saturation.R [ELEMENTS]
 #
@@ -16,7 +16,8 @@ dir.create(folder)
 kinds <- c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")
 operations <- list(
   add = list(function(a, b) a + b, "a + b"), subtract = list(function(a, b) a - b, "a - b"),
-  multiply = list(function(a, b) a * b, "a .* b"), negate = list(function(a, b) -a, "-a"),
+  multiply = list(function(a, b) a * b, "a .* b"), divide = list(function(a, b) a / b, "a ./ b"),
+  negate = list(function(a, b) -a, "-a"),
   absolute = list(function(a, b) abs(a), "abs(a)")
 )
 

@@ -559,7 +559,7 @@ def duckdb():
 
 # ---- systems that are asked by a script of their own
 
-def script(command, source, literals, overflow, numbers=None):
+def script(command, source, literals, overflow, numbers=None, **other):
     """Runs a script that prints its version and then operation,lhs,rhs,result. R numbers are values
     of the dtypes `numbers`, by default those of the literals."""
     try:
@@ -575,14 +575,15 @@ def script(command, source, literals, overflow, numbers=None):
     for operation, lhs, rhs, result in csv.reader(lines):
         cells[operation, lhs, rhs] = result
     return Rules(source, version, literals, with_literals(cells, numbers or literals),
-                 overflow=overflow)
+                 overflow=overflow, other=other)
 
 
 def octave():
     return script(
         ["octave-cli", "--norc", "--quiet", os.path.join(HERE, "systems.m")],
         "operators and functions of Octave", ("bool", "i32", "f64", "c128"), "saturate",
-        numbers=("bool", "f64", "f64", "c128"))  # a whole number is a double there, too
+        numbers=("bool", "f64", "f64", "c128"),  # a whole number is a double there, too
+        **{"whole quotients": "rounded"})
 
 
 def base_r():

@@ -45,8 +45,8 @@ test_that("every elementwise operation is tested here", {
       math_ops, special_ops, rounding_ops, arithmetic_ops, compare_ops, logical_ops, bitwise_ops,
       predicate_ops, complex_parts
     )),
-    "cbrt", "pow", "floor_div", "mod", "remainder", "min", "max", "atan2", "clamp", "ifelse",
-    "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
+    "cbrt", "pow", "floor_div", "round_div", "mod", "remainder", "min", "max", "atan2", "clamp",
+    "ifelse", "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
     "popcnt", "convert", "bitcast_convert", "broadcast_to"
   )
   elementwise <- op_table$name[op_table$family == "elementwise"]
@@ -845,12 +845,12 @@ test_that("a bitcast keeps the bits", {
 
 test_that("an operation a dtype does not have is an error with class", {
   never <- list(
-    bool = c("sub", "negate", "sign", "pow", "floor_div", "mod", "remainder", "shift_left",
+    bool = c("sub", "negate", "sign", "pow", "floor_div", "round_div", "mod", "remainder",
+      "shift_left", "shift_right_arithmetic", "shift_right_logical", "popcnt"),
+    float = c("round_div", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
       "shift_right_arithmetic", "shift_right_logical", "popcnt"),
-    float = c("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
-      "shift_right_arithmetic", "shift_right_logical", "popcnt"),
-    complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "mod", "remainder", "atan2",
-      "clamp", "cbrt", names(special_ops), "floor", "ceiling", "trunc", "bitwise_and", "bitwise_or",
+    complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "round_div", "mod", "remainder",
+      "atan2", "clamp", "cbrt", names(special_ops), "floor", "ceiling", "trunc", "bitwise_and", "bitwise_or",
       "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
       "shift_right_logical", "popcnt")
   )

@@ -223,3 +223,26 @@ test_that("constructors follow the defaults of the rules", {
     c("f32", "f64", "f32", "f64", "f32")
   )
 })
+
+test_that("medians and quantiles of ambiguous dtypes are of JAX's default float", {
+  # jnp.median(), jnp.quantile() and jnp.mean() of weak and of other arrays, JAX 0.10.2.
+  dtypes <- c("i8", "i32", "i64", "ui16", "f16", "bf16", "f32", "f64")
+  known <- c("f32", "f32", "f64", "f32", "f16", "bf16", "f32", "f64")
+  of <- list(
+    jax = "f64", jax_strict = "f64", jax_x32 = "f32", jax_strict_x32 = "f32", numpy = NULL
+  )
+  for (rules in names(of)) {
+    with_promotion(rules, for (k in seq_along(dtypes)) {
+      if (grepl("x32", rules) && dtypes[k] %in% c("i64", "f64")) next
+      weak <- nv_tensor(1:3, dtypes[k], ambiguous = TRUE)
+      for (f in list(nv_median, median, quantile, jit(nv_median))) {
+        want <- if (is.null(of[[rules]])) type_of(nv_mean(weak)) else of[[rules]]
+        expect_identical(type_of(f(weak)), want, label = paste(rules, dtypes[k]))
+        if (startsWith(rules, "jax")) {
+          expect_identical(type_of(f(nv_tensor(1:3, dtypes[k]))), known[k])
+        }
+      }
+      if (startsWith(rules, "jax")) expect_identical(type_of(nv_var(weak)), known[k])
+    })
+  }
+})

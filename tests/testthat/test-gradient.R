@@ -64,7 +64,7 @@ test_that("the derivative ends at results that are piecewise constant, not numbe
     }),
     lapply(stats::setNames(nm = c(
       "bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right_arithmetic",
-      "shift_right_logical"
+      "shift_right_logical", "round_div"
     )), of_whole, 1L),
     lapply(stats::setNames(nm = c("bitwise_not", "popcnt")), of_whole),
     list(

@@ -78,12 +78,15 @@ bounds_of <- function(dtype) {
   c(as.numeric(info$min), as.numeric(info$max))
 }
 
+# Halves away from zero; infinite for a divisor of 0, which 0 / 0 is not.
+rounded_quotient <- function(x, y) ifelse(x == 0, 0, sign(x / y) * floor(abs(x / y) + 0.5))
+
 # All pairs of values of small dtypes, against base R's doubles.
 test_that("all results of small dtypes that do not fit are counted, and saturate", {
   binary <- list(
     add = list(`+`, `+`), sub = list(`-`, `-`), mul = list(`*`, `*`),
     floor_div = list(`%/%`, `%/%`), shift_left = list(nv_shift_left, function(x, y) x * 2^y),
-    pow = list(`^`, `^`),
+    pow = list(`^`, `^`), round_div = list(nv_round_div, rounded_quotient),
     div = list(function(x, y) with_promotion("arrow", x / y), function(x, y) trunc(x / y))
   )
   unary <- list(negate = list(`-`, `-`), abs = list(abs, abs))
