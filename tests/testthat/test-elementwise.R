@@ -46,8 +46,8 @@ test_that("every elementwise operation is tested here", {
       predicate_ops, complex_parts
     )),
     "cbrt", "pow", "floor_div", "round_div", "mod", "remainder", "min", "max", "atan2", "clamp",
-    "ifelse", "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
-    "popcnt", "convert", "bitcast_convert", "broadcast_to"
+    "ifelse", "sign", "not", "bitwise_not", "shift_left", "shift_right_arithmetic",
+    "shift_right_logical", "popcnt", "convert", "bitcast_convert", "broadcast_to"
   )
   elementwise <- op_table$name[op_table$family == "elementwise"]
   expect_identical(setdiff(elementwise, here), character())
@@ -850,8 +850,8 @@ test_that("an operation a dtype does not have is an error with class", {
     float = c("round_div", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
       "shift_right_arithmetic", "shift_right_logical", "popcnt"),
     complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "round_div", "mod", "remainder",
-      "atan2", "clamp", "cbrt", names(special_ops), "floor", "ceiling", "trunc", "bitwise_and", "bitwise_or",
-      "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
+      "atan2", "clamp", "cbrt", names(special_ops), "floor", "ceiling", "trunc", "bitwise_and",
+      "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
       "shift_right_logical", "popcnt")
   )
   elementwise <- op_table[op_table$family == "elementwise", ]
