@@ -117,13 +117,20 @@ own_generic <- function(name, namespace) {
 }
 
 # A dispatch makes a simpleError of any error in an argument that it evaluates. So that conditions
-# keep their class, this generic evaluates such arguments before.
+# keep their class, this generic evaluates such arguments before. On `...`, where a dispatch takes
+# long, only for objects.
 evaluating_first <- function(generic, name) {
-  looked_at <- if (name %in% names(base_methods_of_two)) 1:2 else 1L
-  first <- lapply(lapply(generic@signature[looked_at], as.name), function(name) {
-    if (name == "...") quote(list(...)) else bquote(if (!missing(.(name))) .(name))
-  })
-  code <- as.call(c(quote(`{`), first, call("standardGeneric", as.vector(generic@generic))))
+  dispatch <- call("standardGeneric", as.vector(generic@generic))
+  code <- if (identical(generic@signature, "...")) {
+    default <- call("::", quote(base), as.name(name))
+    bquote(if (any(vapply(list(...), is.object, NA))) .(dispatch) else .(default)(..., na.rm = na.rm))
+  } else {
+    looked_at <- if (name %in% names(base_methods_of_two)) 1:2 else 1L
+    first <- lapply(lapply(generic@signature[looked_at], as.name), function(name) {
+      bquote(if (!missing(.(name))) .(name))
+    })
+    as.call(c(quote(`{`), first, dispatch))
+  }
   made <- as.function(c(formals(generic), code), envir = environment(generic))
   attributes(made) <- attributes(generic)
   asS4(made)

@@ -276,7 +276,7 @@ blocks_missing <- function(program, array) {
   blocks <- seq_len(outer_count(program)) - 1
   all_there <- function(block) {
     start <- result_start(program, block * inner)
-    stop <- pmin(array$shape, start + block_extents(program) - 1L)
+    stop <- base::pmin(array$shape, start + block_extents(program) - 1L)
     there <- TRUE
     each_chunk(start, stop, array$chunks, function(at, low, high) {
       there <<- there && array$store$exists(chunk_key(array, at))

@@ -239,7 +239,7 @@ finish_block <- function(program, parts) {
 
 # How many blocks there are along each dim of the space, at least one.
 block_counts <- function(program) {
-  pmax(1L, as.integer(ceiling(program$extents / program$chunks)))
+  base::pmax(1L, as.integer(ceiling(program$extents / program$chunks)))
 }
 
 # The place of block `k`, from 0 on: inner dims run fastest.
@@ -256,11 +256,11 @@ run_blocks <- function(program, f, ks) {
   places <- lapply(ks, function(k) block_place(program, k))
   starts <- lapply(places, function(place) as.integer(place * program$chunks) + 1L)
   stops <- lapply(places, function(place) {
-    as.integer(pmin(program$extents, (place + 1) * program$chunks))
+    as.integer(base::pmin(program$extents, (place + 1) * program$chunks))
   })
   asked <- lapply(program$leaves, function(leaf) {
     whole <- leaf$map == 0L
-    at <- pmax(leaf$map, 1L)
+    at <- base::pmax(leaf$map, 1L)
     list(
       low = lapply(starts, function(start) replace(c(start, 0L)[at], whole, 1L)),
       high = lapply(stops, function(stop) replace(c(stop, 0L)[at], whole, leaf$extents[whole]))
@@ -330,7 +330,7 @@ leaf_bytes <- function(program) {
     }
     own <- leaf$extents
     own[leaf$map > 0L] <- program$chunks[leaf$map[leaf$map > 0L]]
-    prod(pmin(own, leaf$extents)) * leaf$array$size
+    prod(base::pmin(own, leaf$extents)) * leaf$array$size
   }, 0)
 }
 

@@ -107,7 +107,8 @@ each_chunk <- function(start, stop, chunks, f) {
     return(invisible(NULL))
   }
   repeat {
-    f(at + 1L, pmax(start, as.integer(at * chunks + 1)), as.integer(pmin(stop, (at + 1) * chunks)))
+    from <- base::pmax(start, as.integer(at * chunks + 1))
+    f(at + 1L, from, as.integer(base::pmin(stop, (at + 1) * chunks)))
     d <- 1L
     while (d <= length(at) && at[d] == last[d]) {
       at[d] <- first[d]
@@ -195,7 +196,7 @@ write_parts <- function(array, starts, values) {
       if (identical(shape(part), array$chunks)) {
         return(part)
       }
-      end <- pmin(array$shape, corner + array$chunks)
+      end <- base::pmin(array$shape, corner + array$chunks)
       whole <- all(one$low == corner + 1L) && all(one$high == end)
       chunk <- if (!whole) read_chunk(array, one$at)
       if (is.null(chunk)) chunk <- filled(array, array$chunks)
