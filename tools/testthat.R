@@ -23,8 +23,10 @@ if (length(names) > FILES_MOST) {
     log <- suppressWarnings(system2(r, options, stdout = TRUE)) # of an exit status
     writeLines(grep("^(note|counts): ", log, value = TRUE, invert = TRUE))
     last <- utils::tail(c("", log), 1L)
-    # A process that died has failed.
-    if (!startsWith(last, "counts: ")) return(c(0L, 1L, 0L))
+    if (!startsWith(last, "counts: ")) {
+      cat("The process that ran these died:", names, "\n")
+      return(c(0L, 1L, 0L))
+    }
     as.integer(strsplit(last, " ", fixed = TRUE)[[1L]][-1L])
   }, integer(3L))
   report(sum(counts[1L, ]), sum(counts[2L, ]), sum(counts[3L, ]))
