@@ -122,8 +122,8 @@ own_generic <- function(name, namespace) {
 evaluating_first <- function(generic, name) {
   dispatch <- call("standardGeneric", as.vector(generic@generic))
   code <- if (identical(generic@signature, "...")) {
-    default <- call("::", quote(base), as.name(name))
-    bquote(if (any(vapply(list(...), is.object, NA))) .(dispatch) else .(default)(..., na.rm = na.rm))
+    default <- bquote(.(call("::", quote(base), as.name(name)))(..., na.rm = na.rm))
+    bquote(if (any(vapply(list(...), is.object, NA))) .(dispatch) else .(default))
   } else {
     looked_at <- if (name %in% names(base_methods_of_two)) 1:2 else 1L
     first <- lapply(lapply(generic@signature[looked_at], as.name), function(name) {

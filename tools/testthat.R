@@ -12,12 +12,12 @@ report <- function(passed, failed, skipped) {
 }
 
 # A collection of garbage takes longer the more a process has kept, so one runs few files.
-FILES_MOST <- 16L
+files_most <- 16L
 names <- sub("[.][Rr]$", "", sub("^test-", "", list.files(arguments[1L], "^test-.*[.][Rr]$")))
 if (length(arguments) > 1L) names <- grep(arguments[2L], names, perl = TRUE, value = TRUE)
-if (length(names) > FILES_MOST) {
+if (length(names) > files_most) {
   r <- file.path(R.home("bin"), "R")
-  counts <- vapply(split(names, (seq_along(names) - 1L) %/% FILES_MOST), function(names) {
+  counts <- vapply(split(names, (seq_along(names) - 1L) %/% files_most), function(names) {
     own <- shQuote(c(arguments[1L], sprintf("^(%s)$", paste(names, collapse = "|"))))
     options <- c("--vanilla", "--no-echo", "-f", "tools/testthat.R", "--args", own)
     log <- suppressWarnings(system2(r, options, stdout = TRUE)) # of an exit status

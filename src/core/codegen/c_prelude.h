@@ -12,7 +12,11 @@
 
 #include "core/base/vectorize.h"
 
+/* Of a group of many elements. Loops of a program, of which some take gcc half a second, are
+ * compiled by the flags of the command, which take it a fifth less. */
+#ifdef JOIST_WIDE
 JOIST_VECTORIZE_FILE
+#endif
 #include "core/codegen/native.h"
 #include "core/kernels/expressions.h"
 #include "core/types/convert_element.h"

@@ -1210,13 +1210,14 @@ static void add_indented(struct joist_text *to, const char *text) {
   }
 }
 
-static bool finish(struct writer *w, const char *head) {
+static bool finish(struct writer *w, const char *head, bool wide) {
   struct joist_text whole = {0}, body = {0};
   const bool full = w->failed || w->helpers.failed || w->variables.failed || w->code.failed;
   if (!full) {
     joist_text_add(&body, "%s{\n%s%s", head, w->variables.data == NULL ? "" : w->variables.data,
                    w->code.data);
-    joist_text_add(&whole, "#include \"core/codegen/c_prelude.h\"\n%s",
+    joist_text_add(&whole, "%s#include \"core/codegen/c_prelude.h\"\n%s",
+                   wide ? "#define JOIST_WIDE\n" : "",
                    w->helpers.data == NULL ? "" : w->helpers.data);
     if (body.failed)
       whole.failed = true;
@@ -1259,7 +1260,8 @@ bool joist_c_source_of_loop(const struct joist_nest *nest, struct joist_c_source
     ADD("native->work = work;\nreturn 0;\n}\n");
     well = finish(w,
                   "JOIST_EXPORT int joist_generated(struct joist_native *native);\n"
-                  "int joist_generated(struct joist_native *native) ");
+                  "int joist_generated(struct joist_native *native) ",
+                  false);
   }
   free(w);
   return well;
@@ -1329,7 +1331,8 @@ bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_gr
                   "JOIST_EXPORT void joist_generated(size_t first, size_t n, void *const *A0, "
                   "void *const *folded, uint8_t *wrapped);\n"
                   "void joist_generated(size_t first, size_t n, void *const *A0, "
-                  "void *const *folded, uint8_t *wrapped) ");
+                  "void *const *folded, uint8_t *wrapped) ",
+                  true);
   }
   free(w);
   return well;
