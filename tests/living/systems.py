@@ -324,7 +324,8 @@ def jax_default():
         "jax.numpy.result_type(), add() and others, JAX_ENABLE_X64=0", version,
         ("bool", "i32", "f32", "c64"),
         ask(ORDER, binary, unary, Operand, str, ask_about_numbers=True,
-            weak_operands=("i*", "f*", "c*")))
+            weak_operands=("i*", "f*", "c*")),
+        other={"extremes": "known", "guessed products": "default", "guessed quantiles": "default"})
 
 
 def array_api_2025():

@@ -224,6 +224,22 @@ test_that("constructors follow the defaults of the rules", {
   )
 })
 
+test_that("the file of JAX without 64-bit dtypes and its lattice treat ambiguous operands alike", {
+  # jnp.max(), jnp.diag(), jnp.median(), `**` and jnp.matmul() of weak arrays, JAX 0.10.2.
+  for (rules in c("jax_default", "jax_x32")) {
+    with_promotion(rules, {
+      whole <- nv_tensor(1:2, "i32", ambiguous = TRUE)
+      real <- nv_tensor(matrix(1, 2, 2), "f32", ambiguous = TRUE)
+      expect_identical(type_of(max(whole)), "i32")
+      expect_identical(type_of(min(real)), "f32")
+      expect_identical(type_of(nv_diag(real)), "f32")
+      expect_identical(type_of(median(whole)), "f32")
+      expect_identical(type_of(whole^2L), "i32?")
+      expect_identical(type_of(real %*% real), "f32?")
+    })
+  }
+})
+
 test_that("medians and quantiles of ambiguous dtypes are of JAX's default float", {
   # jnp.median(), jnp.quantile() and jnp.mean() of weak and of other arrays, JAX 0.10.2.
   dtypes <- c("i8", "i32", "i64", "ui16", "f16", "bf16", "f32", "f64")
