@@ -21,8 +21,8 @@ import warnings
 
 import systems_text
 from rules_file import (
-    BINARY, HERE, NUMBERS, ORDER, PLAIN, UNARY, WEAK, NotInstalled, Rules, differences, of_numbers,
-    unequal, with_literals, write,
+    BINARY, HERE, NARROW, NUMBERS, ORDER, PLAIN, UNARY, WEAK, NotInstalled, Rules, differences,
+    of_numbers, unequal, with_literals, write,
 )
 
 MISSING = 77
@@ -323,7 +323,7 @@ def jax_default():
     return Rules(
         "jax.numpy.result_type(), add() and others, JAX_ENABLE_X64=0", version,
         ("bool", "i32", "f32", "c64"),
-        ask(ORDER, binary, unary, Operand, str, ask_about_numbers=True,
+        ask(PLAIN + NARROW + NUMBERS, binary, unary, Operand, str, ask_about_numbers=True,
             weak_operands=("i*", "f*", "c*")),
         other={"extremes": "known", "guessed products": "default", "guessed quantiles": "default"})
 
