@@ -54,7 +54,7 @@
 #include "r/view.h"
 
 #define ENTRY(name, arguments) \
-  { #name, (DL_FUNC)&name, arguments }
+  { #name, (DL_FUNC)(void (*)(void))name, arguments }
 
 static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_init, 1),
@@ -224,7 +224,7 @@ attribute_visible void R_unload_joist(DllInfo *info) {
 /* Where R is told to look for no symbols besides the registered ones, it finds no other
  * function to call before it unloads the library either. */
 static const R_CMethodDef unloading[] = {
-    {"R_unload_joist", (DL_FUNC)&R_unload_joist, 1, NULL},
+    {"R_unload_joist", (DL_FUNC)(void (*)(void))R_unload_joist, 1, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -50,8 +50,12 @@ export OMP_WAIT_POLICY := passive
 step = sh tools/step $@ "$1 $(filter $(environments),$^)"
 r := env R_LIBS=$(library)$(R_LIBS:%=:%) R --vanilla --no-echo
 python = $(root)/local/python/$1/bin/python
-core := make -C tests/core CC="$(cached)cc" BUILD=$(work)/core
-cuda := make -C tests/core/cuda CC="$(cached)cc" CXX="$(cached)c++" BUILD=$(work)/cuda
+# How the package is compiled, as far as it matters for the objects of the core.
+as_installed = $(cached)$(shell R CMD config CC) -I. -DNDEBUG -fopenmp -fvisibility=hidden \
+  $(shell R CMD config CPICFLAGS) $(shell R CMD config CFLAGS) -Wall -Wextra
+core = make -C tests/core CC="$(cached)cc" AS_INSTALLED="$(as_installed)" BUILD=$(work)/core
+cuda = make -C tests/core/cuda CC="$(cached)cc" CXX="$(cached)c++" AS_INSTALLED="$(as_installed)" \
+  BUILD=$(work)/cuda
 
 # tools/test sets FIRST to install: other steps wait for it, because make goes through the list
 # once and would start all of them before it came back to the steps that need the package.
@@ -61,7 +65,8 @@ $(filter-out build install sanitizers,$(steps) $(long_steps)): | $(FIRST)
 $(work)/staged: $(shell find $(root)/* -path $(root)/local -prune -o -name build -prune -o \
   -name '*.o' -o -name '*.so' -o -print)
 	@mkdir -p $(work)
-	@rm -f $(work)/Makevars && echo "CC = $(cached)$$(R CMD config CC)" >$(work)/Makevars.new
+	@rm -f $(work)/Makevars
+	@printf 'CC = %s\nCFLAGS += -Wall -Wextra\n' "$(cached)$$(R CMD config CC)" >$(work)/Makevars.new
 	@mv $(work)/Makevars.new $(work)/Makevars
 	@. tools/common.sh && stage $(source) && touch $@
 
@@ -126,13 +131,9 @@ toolkit:
 configure:
 	@$(step) sh -c '. tools/common.sh && stage $$0 && sh tests/configure.sh $$0' $(work)/configured
 
-# The core's warnings are errors in its own tests; these are the files that see SEXP, and R's way of
-# registering routines casts function pointers.
-warnings: $(work)/staged
-	@$(step) sh -c 'find src -path src/core -prune -o -path src/cuda -prune -o -name "*.c" -print | \
-	  xargs -n 1 -P $(cores) $$(R CMD config CC) -std=gnu11 -O2 -Wall -Wextra \
-	  -Wno-cast-function-type -Werror -fopenmp -Isrc -DJOIST_NVCC_FOUND=0 -DJOIST_CUDA_BUILT=0 \
-	  $$(R CMD config --cppflags) -c -o /dev/null'
+# The core's warnings are errors in its own tests, with more of them; these are those of all files.
+warnings: install
+	@$(step) sh -c '! grep -A 5 -i "warning:" $(work)/install.log'
 
 tidy:
 	@$(step) sh tools/steps/tidy 50000

@@ -85,15 +85,16 @@ static void *widen(joist_dtype dtype, size_t count, const void *elements) {
   return wide;
 }
 
-static void add_product(joist_dtype dtype, const void *lhs, size_t a, const void *rhs, size_t b,
-                        struct sum *sum) {
-  if (joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT) {
+static void add_product(joist_category category, const void *lhs, size_t a, const void *rhs,
+                        size_t b, struct sum *sum) {
+  if (category < JOIST_CATEGORY_FLOAT) {
     const uint64_t product = ((const uint64_t *)lhs)[a] * ((const uint64_t *)rhs)[b];
-    sum->integer = dtype == JOIST_BOOL ? sum->integer | product : sum->integer + product;
+    sum->integer =
+        category == JOIST_CATEGORY_BOOL ? sum->integer | product : sum->integer + product;
     return;
   }
   const double *const x = (const double *)lhs + 2 * a, *const y = (const double *)rhs + 2 * b;
-  if (joist_dtype_category(dtype) != JOIST_CATEGORY_COMPLEX) {
+  if (category != JOIST_CATEGORY_COMPLEX) {
     const long double product = (long double)x[0] * y[0];
     sum->part[0] += product;
     sum->size += fabsl(product);
@@ -168,17 +169,19 @@ static void check_product(joist_dtype dtype, const struct joist_shape *shapes,
   }
   const size_t m = shape.extent[0], n = shape.extent[1];
   const size_t terms = shapes[0].extent[transposed[0] ? 0 : 1], total = elements_in(&shape);
+  const size_t next[2] = {transposed[0] ? 1 : shapes[0].extent[0],
+                          transposed[1] ? shapes[1].extent[0] : 1};
+  const joist_category category = joist_dtype_category(dtype);
   size_t wrong = 0, at = 0;
   for (size_t e = 0; e < total; e++) {
     const size_t row = e % m, column = e / m % n, j = e / (m * n);
     struct sum sum = {0};
-    for (size_t p = 0; p < terms; p++) {
-      const size_t a = transposed[0] ? position(&shapes[0], &shape, j, p, row)
-                                     : position(&shapes[0], &shape, j, row, p);
-      const size_t b = transposed[1] ? position(&shapes[1], &shape, j, column, p)
-                                     : position(&shapes[1], &shape, j, p, column);
-      add_product(dtype, wide[0], a, wide[1], b, &sum);
-    }
+    size_t a = transposed[0] ? position(&shapes[0], &shape, j, 0, row)
+                             : position(&shapes[0], &shape, j, row, 0);
+    size_t b = transposed[1] ? position(&shapes[1], &shape, j, column, 0)
+                             : position(&shapes[1], &shape, j, 0, column);
+    for (size_t p = 0; p < terms; p++, a += next[0], b += next[1])
+      add_product(category, wide[0], a, wide[1], b, &sum);
     /* A dtype without a zero has no number for what is 0 in f32. */
     if (!joist_dtype_has_zero(dtype)) continue;
     if (close_enough(dtype, terms, (char *)first + e * size, &sum)) continue;

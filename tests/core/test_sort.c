@@ -1,4 +1,4 @@
-/* Sorting against a merge sort of single elements by their values: every dtype that has an
+/* Sorting, checked by what a stable sort is: every dtype that has an
  * order, both directions, any dim of ranks 1 to 4, one thread and several. */
 #include "core/cpu/engine.h"
 #include "core/plan/plan.h"
@@ -43,25 +43,6 @@ static bool is_before(bool decreasing, const struct value *a, const struct value
   return a->number < b->number || a->distance < b->distance;
 }
 
-/* The 0-based positions that sort a line. */
-static void reference(bool decreasing, size_t n, const struct value *line, uint32_t *order,
-                      uint32_t *scratch) {
-  if (n <= 1) {
-    if (n == 1) order[0] = 0;
-    return;
-  }
-  const size_t half = n / 2;
-  reference(decreasing, half, line, order, scratch);
-  reference(decreasing, n - half, line + half, order + half, scratch);
-  for (size_t k = half; k < n; k++) order[k] += (uint32_t)half;
-  memcpy(scratch, order, n * sizeof *order);
-  for (size_t k = 0, i = 0, j = half; k < n; k++) {
-    const bool second =
-        i == half || (j < n && is_before(decreasing, &line[scratch[j]], &line[scratch[i]]));
-    order[k] = second ? scratch[j++] : scratch[i++];
-  }
-}
-
 /* ---- one call ---- */
 
 static void run_op(joist_op op, joist_dtype dtype, const struct joist_shape *shape, int dim,
@@ -94,21 +75,29 @@ static void *allocate(size_t bytes) {
   return block;
 }
 
-/* For each element of the sorted array, where it comes from. */
-static void find_sources(joist_dtype dtype, size_t count, size_t n, size_t stride, bool decreasing,
-                         const char *in, uint32_t *sources) {
-  const size_t size = joist_dtype_size(dtype);
-  struct value *const line = allocate(n * sizeof *line);
-  uint32_t *const order = allocate(n * sizeof *order), *const scratch = allocate(n * sizeof *order);
-  for (size_t l = 0; n > 0 && l < count / n; l++) {
-    const size_t first = l / stride * n * stride + l % stride;
-    for (size_t k = 0; k < n; k++) line[k] = value_of(dtype, in + (first + k * stride) * size);
-    reference(decreasing, n, line, order, scratch);
-    for (size_t k = 0; k < n; k++) sources[first + k * stride] = order[k];
+/* Where the sorted array is not what a stable sort makes of the input, SIZE_MAX if nowhere: the
+ * positions of a line are all different, each element is the one at its position, and neighbours
+ * are in order, equal ones in the order of their positions. */
+static size_t find_wrong(size_t size, size_t count, size_t n, size_t stride, bool decreasing,
+                         const struct value *values, const char *in, const char *sorted,
+                         const int32_t *positions, bool *taken) {
+  size_t wrong = SIZE_MAX;
+  memset(taken, 0, count);
+  for (size_t at = 0; at < count; at++) {
+    const size_t first = at / (n * stride) * n * stride + at % stride;
+    const int32_t position = positions[at];
+    if (position < 1 || (size_t)position > n) return at;
+    const size_t source = first + ((size_t)position - 1) * stride;
+    if (taken[source] || memcmp(sorted + at * size, in + source * size, size) != 0) wrong = at;
+    taken[source] = true;
+    if (at / stride % n == 0) continue;
+    const int32_t before = positions[at - stride]; /* in its range, as it has been checked */
+    const struct value *const x = &values[first + ((size_t)before - 1) * stride];
+    const struct value *const y = &values[source];
+    if (is_before(decreasing, y, x) || (before > position && !is_before(decreasing, x, y)))
+      wrong = at;
   }
-  free(line);
-  free(order);
-  free(scratch);
+  return wrong;
 }
 
 static void check_sorted(joist_dtype dtype, const struct joist_shape *shape, int dim,
@@ -120,29 +109,25 @@ static void check_sorted(joist_dtype dtype, const struct joist_shape *shape, int
   for (int d = 0; d < dim; d++) stride *= shape->extent[d];
   char *const sorted = allocate(count * size);
   int32_t *const positions = allocate(count * sizeof *positions);
-  uint32_t *const sources = allocate(count * sizeof *sources);
-  for (int decreasing = 0; decreasing < 2; decreasing++) {
-    find_sources(dtype, count, n, stride, decreasing, in, sources);
+  struct value *const values = allocate(count * sizeof *values);
+  bool *const taken = allocate(count);
+  for (size_t k = 0; k < count; k++) values[k] = value_of(dtype, in + k * size);
+  for (int decreasing = 0; decreasing < 2; decreasing++)
     for (int threads = 1; threads <= 3; threads += 2) {
-      size_t wrong = SIZE_MAX;
       memset(sorted, 0x5a, count * size);
       memset(positions, 0x5a, count * sizeof *positions);
       run_op(JOIST_OP_SORT, dtype, shape, dim, decreasing, threads, in, sorted);
       run_op(JOIST_OP_ARGSORT, dtype, shape, dim, decreasing, threads, in, positions);
-      for (size_t at = 0; at < count; at++) {
-        const size_t first = at / (n * stride) * n * stride + at % stride;
-        if (positions[at] != (int32_t)sources[at] + 1 ||
-            memcmp(sorted + at * size, in + (first + sources[at] * stride) * size, size) != 0)
-          wrong = at;
-      }
+      const size_t wrong =
+          find_wrong(size, count, n, stride, decreasing, values, in, sorted, positions, taken);
       CHECK_MSG(wrong == SIZE_MAX, "%s %s along %d, %s, %d threads: wrong at %zu",
                 joist_dtype_name(dtype), joist_shape_format(shape, text), dim + 1,
                 decreasing ? "decreasing" : "increasing", threads, wrong);
     }
-  }
   free(sorted);
   free(positions);
-  free(sources);
+  free(values);
+  free(taken);
 }
 
 /* ---- the cases ---- */

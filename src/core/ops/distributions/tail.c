@@ -103,9 +103,15 @@ static double gamma_series(double a, double x, double *slope) {
   return sum;
 }
 
-/* Whether a step still changes the value. */
+/* Whether a step still changes the value. Smaller steps are what underflow leaves of squares. */
 static bool goes_on(double step, double value) {
-  return fabs(step) > DBL_EPSILON / 2 * fabs(value);
+  return fabs(step) > DBL_EPSILON / 2 * fabs(value) && fabs(step) > 0x1p-500;
+}
+
+/* Whether a factor c d of a fraction still changes it, more than d being subnormal does. */
+static bool multiplies(double c, double d) {
+  const double step = fabs(c * d - 1);
+  return step > DBL_EPSILON / 2 && step * fabs(d) > DBL_TRUE_MIN;
 }
 
 /* NIST DLMF 8.9.2 by Lentz's method (W. H. Press and others, Numerical Recipes, 5.2). */
@@ -119,7 +125,7 @@ static double gamma_fraction(double a, double x, double *slope) {
     d = 1 / (numerator * d + b);
     c = b + numerator / c;
     h *= c * d;
-    more = goes_on(c * d - 1, 1);
+    more = multiplies(c, d);
     if (slope == NULL) continue;
     by_d = -d * d * (n * d_before + numerator * by_d - 1);
     by_c = -1 + (n - numerator * (by_c / c_before)) / c_before;
@@ -197,7 +203,7 @@ static double beta_fraction(double a, double b, double x, double y, double *slop
     d = 1 / (numerator * d + next);
     c = next + numerator / c;
     h *= c * d;
-    more = goes_on(c * d - 1, 1);
+    more = multiplies(c, d);
     if (slopes == NULL) continue;
     const double by_part[2] = {-part / at, m * x / at};
     const double by_rise[2] = {x * ((2 * a + b + 2 * m - 2) / at) - rise / at,
