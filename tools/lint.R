@@ -61,21 +61,38 @@ linters$cyclocomp_linter <- lintr::Linter(function(source_expression) {
   if (complexity_bound(as.list(code)) <= limit) list() else exact(source_expression)
 }, name = "cyclocomp_linter")
 
-# A file without lints counts as such until it changes, or what joist's functions are called and
-# take: the lines of one file are checked against those of all.
-functions <- Filter(is.function, as.list(asNamespace("joist"), sorted = TRUE))
-known <- tempfile()
-saveRDS(list(R.version.string, packageVersion("lintr"), lapply(functions, formals)), known)
-cache <- file.path("local", "lint", tools::md5sum(known))
-unlink(setdiff(Sys.glob("local/lint/*"), cache), recursive = TRUE)
-dir.create(cache, showWarnings = FALSE, recursive = TRUE)
+# object_usage_linter() parses each function once more, and looks for what codetools says in its
+# syntax, which takes as long as codetools. R CMD check leaves out local variables that are not
+# used.
+linters$object_usage_linter <- NULL
+package <- asNamespace("joist")
+usage <- character()
+report_usage <- function(text) usage <<- c(usage, trimws(text))
+codetools::checkUsageEnv(package, report = report_usage)
+usage <- grep(".Generic", usage, fixed = TRUE, value = TRUE, invert = TRUE) # R defines it
 
-# Files without lints are known by name, hash of the contents, and hash of the settings.
+# A file without lints counts as such until it, or a setting, or lintr changes.
 folders <- Filter(dir.exists, c("R", "tests", "tools", "bench", "vignettes"))
 files <- list.files(folders, "[.]([Rr]|Rmd)$", recursive = TRUE, full.names = TRUE)
-states <- paste(files, tools::md5sum(files), tools::md5sum(".lintr"))
-clean_list <- file.path(cache, "clean")
+states <- paste(
+  files, tools::md5sum(files), tools::md5sum(".lintr"), R.version.string, packageVersion("lintr")
+)
+clean_list <- file.path("local", "lint", "clean")
+dir.create(dirname(clean_list), showWarnings = FALSE, recursive = TRUE)
 clean <- states %in% if (file.exists(clean_list)) readLines(clean_list)
+
+# Scripts and tests have what other files define.
+report_script <- function(text) if (!grepl(": no visible", text, fixed = TRUE)) report_usage(text)
+for (file in files[!startsWith(files, "R/") & endsWith(files, ".R")]) {
+  own <- new.env(parent = package)
+  for (code in as.list(parse(file, keep.source = TRUE))) {
+    assigns <- is.call(code) && identical(code[[1L]], quote(`<-`)) && is.name(code[[2L]])
+    if (!assigns || !is.call(code[[3L]])) next
+    if (identical(code[[3L]][[1L]], quote(`function`))) eval(code, own)
+  }
+  codetools::checkUsageEnv(own, report = report_script)
+}
+
 lints <- do.call(c, lapply(folders, function(folder) {
   inside <- files[clean & startsWith(files, paste0(folder, "/"))]
   skipped <- c("renv", "packrat", substring(inside, nchar(folder) + 2L))
@@ -94,12 +111,7 @@ is_method_name <- function(lint) {
     grepl("^\\s*`?[^`\\s(]+\\.(nv|joist)_[a-z_]+(\\.[a-z0-9_]+)?`?\\s*<-", lint$line, perl = TRUE)
 }
 
-# Where R defines .Generic, and scripts and tests have what other files define.
-is_defined_elsewhere <- function(lint) {
-  lint$linter == "object_usage_linter" && startsWith(lint$message, "no visible") &&
-    (!startsWith(lint$filename, "R/") || grepl(".Generic", lint$message, fixed = TRUE))
-}
-lints <- Filter(function(lint) !is_method_name(lint) && !is_defined_elsewhere(lint), lints)
+lints <- Filter(Negate(is_method_name), lints)
 
 found_in <- vapply(lints, function(lint) lint$filename, "")
 writeLines(states[!files %in% found_in], clean_list)
@@ -118,5 +130,6 @@ for (lint in lints) {
   cat(sprintf("%s:%d:%d: [%s] %s\n", lint$filename, lint$line_number, lint$column_number,
               lint$linter, lint$message))
 }
-cat(length(lints), "lints\n")
-quit("no", status = if (length(lints) + length(twice) > 0L) 1L else 0L)
+if (length(usage) > 0L) cat(usage, sep = "\n")
+cat(length(lints) + length(usage), "lints\n")
+quit("no", status = if (length(lints) + length(usage) + length(twice) > 0L) 1L else 0L)
