@@ -23,6 +23,7 @@ static joist_bound *conversion(joist_dtype from, joist_dtype to) {
 static void bind_watch(const struct joist_instruction *i, struct joist_step *step) {
   step->looks[0] = (joist_bound *)joist_may_wrap_find(i->op, i->signature.compute);
   step->looks[1] = (joist_bound *)joist_wraps_find(i->op, i->signature.compute);
+  step->looks[2] = (joist_bound *)joist_stream_wrap_find(i->op, i->signature.compute);
   step->fused = joist_may_wrap_is_fused(i->op, i->signature.compute);
 }
 

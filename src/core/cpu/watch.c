@@ -6,6 +6,7 @@
 #include "core/base/bits.h"
 #include "core/cpu/bind.h"
 #include "core/cpu/steps.h"
+#include "core/kernels/stream.h"
 #include "core/types/loss.h"
 
 enum { PIECE = 1024 }; /* elements that are looked through, then computed */
@@ -173,10 +174,15 @@ static size_t run_piece(const struct looking *at, size_t n, const void *const *i
   return is_beyond(step, done, out) ? run_wrapping(at, done, in, out) : done;
 }
 
+/* Whether operands are still there when results have been written. */
+static bool is_apart(const struct joist_step *step, const void *const *in, const void *out) {
+  return out != in[0] && (joist_step_operands(step) == 1 || out != in[1]);
+}
+
 /* Whether the whole of a tile has been computed at once, and all results fit. */
 static bool run_at_once(const struct joist_step *step, size_t n, const void *const *in, void *out) {
-  return step->fused && out != in[0] && (joist_step_operands(step) == 1 || out != in[1]) &&
-         !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out);
+  return step->fused && is_apart(step, in, out) && !may_wrap_of(step)(n, in, out) &&
+         !is_beyond(step, n, out);
 }
 
 /* ---- conversions ---- */
@@ -279,6 +285,14 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
     if (done < m) return k + done;
   }
   return n;
+}
+
+size_t joist_watch_stream(const struct joist_step *step, size_t n, const void *const *in,
+                          void *out) {
+  joist_may_wrap *const stream = (joist_may_wrap *)step->looks[2];
+  if (stream == NULL || step->bounds != JOIST_DTYPE_NONE || !is_apart(step, in, out)) return 0;
+  const size_t whole = n - n % (JOIST_LINE / step->out.size);
+  return stream(whole, in, out) ? 0 : whole;
 }
 
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,

@@ -17,6 +17,11 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
                        size_t first, size_t n, const void *const *in, void *out,
                        struct joist_tally *tally);
 
+/* Of a step that is watched: writes the results of whole lines of memory past the caches, up to n
+ * elements at `out`, where a line begins, if all of them fit. How many were written. */
+size_t joist_watch_stream(const struct joist_step *step, size_t n, const void *const *in,
+                          void *out);
+
 /* Looks whether converting the scalar at `in` changes it. */
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,
                        const void *in, struct joist_tally *tally);

@@ -100,8 +100,11 @@ joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
 }
 
 joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute) {
-  if (!joist_dtype_is_word(compute)) return NULL;
-  return instruction_sets[selected].table->may_wrap[op][compute];
+  return ENTRY(may_wrap[op], compute);
+}
+
+joist_may_wrap *joist_stream_wrap_find(joist_op op, joist_dtype compute) {
+  return ENTRY(stream_wrap[op], compute);
 }
 
 bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute) {

@@ -19,6 +19,9 @@ joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute);
 
 /* What looks for results that do not fit the dtype; NULL where all fit, as of floats. */
 joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute);
+/* The same of whole lines of memory at which `out` begins, whose results are written past the
+ * caches. NULL unless it is fused with the kernel. */
+joist_may_wrap *joist_stream_wrap_find(joist_op op, joist_dtype compute);
 /* Whether it is fused with the kernel. */
 bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute);
 /* The greatest magnitude whose power with the exponent is known to fit. */

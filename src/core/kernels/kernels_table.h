@@ -15,6 +15,7 @@ struct joist_kernel_table {
   joist_kernel *uniform[JOIST_OP_COUNT][JOIST_WORD_COUNT];   /* also of equal second operands */
   joist_kernel *by_number[JOIST_OP_COUNT][JOIST_WORD_COUNT]; /* of one second operand */
   joist_may_wrap *may_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_may_wrap *stream_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_wraps *wraps[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_magnitudes *magnitudes[JOIST_WORD_COUNT];
   joist_fold *fold[JOIST_OP_COUNT][JOIST_WORD_COUNT];

@@ -50,7 +50,7 @@ struct joist_step {
       bounds;  /* OPERATION: of the result, if it has fewer bits than it is computed in; FOLD */
   bool leaves; /* what it writes is not read again by its group, and costs little */
   /* Set by a device's bind pass; all 0 in a new plan. */
-  joist_bound *bound[4], *looks[2];
+  joist_bound *bound[4], *looks[3];
   bool fused;                 /* looks[0] writes the results */
   bool passed_over;           /* a fold does its work */
   bool by_number;             /* it reads one element of its second operand */
