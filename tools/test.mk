@@ -59,7 +59,7 @@ cuda = make -C tests/core/cuda CC="$(cached)cc" CXX="$(cached)c++" AS_INSTALLED=
 
 # tools/test sets FIRST to install: other steps wait for it, because make goes through the list
 # once and would start all of them before it came back to the steps that need the package.
-$(filter-out build install sanitizers tidy,$(steps) $(long_steps)): | $(FIRST)
+$(filter-out build install sanitizers,$(steps) $(long_steps)): | $(FIRST)
 
 # A copy of the tree, without the objects of earlier builds.
 $(work)/staged: $(shell find $(root)/* -path $(root)/local -prune -o -name build -prune -o \
