@@ -71,8 +71,8 @@ report_usage <- function(text) usage <<- c(usage, trimws(text))
 codetools::checkUsageEnv(package, report = report_usage)
 usage <- grep(".Generic", usage, fixed = TRUE, value = TRUE, invert = TRUE) # R defines it
 
-# lintr asks each linter about each comment and expression of a file. Asked once about the whole file, as
-# one expression, they find the same in two thirds of the time.
+# lintr asks each linter about each comment and expression of a file. Asked once about the whole
+# file, as one expression, they find the same in two thirds of the time.
 as_whole <- names(linters) != "cyclocomp_linter"
 linters[as_whole] <- lapply(linters[as_whole], function(linter) {
   by_file <- lintr::Linter(function(source_expression) {

@@ -11,8 +11,8 @@ report <- function(passed, failed, skipped) {
   quit("no", status = if (failed > 0L || passed == 0L) 1L else 0L)
 }
 
-# A collection of garbage takes longer the more a process has kept, so one runs few files. Two at a time,
-# as tests also wait.
+# A collection of garbage takes longer the more a process has kept, so one runs few files. There are
+# two at a time, as tests also wait.
 files_most <- 16L
 names <- sub("[.][Rr]$", "", sub("^test-", "", list.files(arguments[1L], "^test-.*[.][Rr]$")))
 if (length(arguments) > 1L) names <- grep(arguments[2L], names, perl = TRUE, value = TRUE)
