@@ -25,7 +25,8 @@ native_policy <- function() {
   if (policy %in% c("auto", "never", "wait")) policy else "auto"
 }
 
-# A script of the shell: the source is $1, the object $2, and $3 are flags of the instruction set.
+# A script of the shell: the source is $1, the object $2, $3 are flags of the instruction set, and
+# $4 is not empty for a wide group.
 # The limit is one of processor time, in seconds, for a compiler that this session cannot stop.
 # Objects that are kept are those of one script, so it names the contents of the headers.
 native_script <- function(kept) {

@@ -5,7 +5,7 @@
 
 #ifdef _WIN32
 
-joist_process joist_process_start(const char *script, const char *const given[3]) {
+joist_process joist_process_start(const char *script, const char *const given[4]) {
   (void)script, (void)given;
   return 0;
 }
@@ -33,12 +33,12 @@ long joist_process_self(void) { return 0; }
 
 extern char **environ;
 
-joist_process joist_process_start(const char *script, const char *const given[3]) {
+joist_process joist_process_start(const char *script, const char *const given[4]) {
   /* posix_spawn() takes what it does not write as char *. */
   union {
-    const char *own[8];
-    char *taken[8];
-  } arguments = {{"sh", "-c", script, "sh", given[0], given[1], given[2], NULL}};
+    const char *own[9];
+    char *taken[9];
+  } arguments = {{"sh", "-c", script, "sh", given[0], given[1], given[2], given[3], NULL}};
   posix_spawnattr_t attributes;
   pid_t made = 0;
   if (posix_spawnattr_init(&attributes) != 0) return 0;

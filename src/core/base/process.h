@@ -13,9 +13,9 @@ typedef enum {
   JOIST_PROCESS_FAILED
 } joist_process_state;
 
-/* Runs a shell script with the arguments `given` ($1 to $3) in a new process group. Returns 0 if it
+/* Runs a shell script with the arguments `given` ($1 to $4) in a new process group. Returns 0 if it
  * cannot be started, or if the system has no shell. */
-joist_process joist_process_start(const char *script, const char *const given[3]);
+joist_process joist_process_start(const char *script, const char *const given[4]);
 
 /* Does not wait. The exit status of a process can be read once: FAILED also when other code of this
  * process has read it. */

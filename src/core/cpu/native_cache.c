@@ -220,7 +220,8 @@ static void compile(struct joist_native_entry *entry, const char *source, const 
     return;
   }
   entry->process = joist_process_start(
-      cache.script, (const char *const[]){source, object, joist_kernels_flags()});
+      cache.script,
+      (const char *const[]){source, object, joist_kernels_flags(), entry->wide ? "wide" : ""});
   entry->started = time(NULL);
   if (entry->process == 0) {
     say_why("no process can be started", "");
