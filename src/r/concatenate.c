@@ -58,7 +58,7 @@ static SEXP all_missing(const struct joist_r_value *value, struct joist_type typ
 }
 
 SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
-                    struct joist_r_value *value) {
+                    struct joist_r_value *value, bool at_once) {
   const struct joist_r_value values[] = {*x, *value};
   const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
   const struct joist_attributes none = {.count = 0};
@@ -75,6 +75,10 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   joist_r_raise_if(status, &error);
   if (joist_r_session()->strict) joist_r_judge(JOIST_OP_UPDATE, values, 2, &signature);
   const struct joist_type type = {signature.operand[1], value->argument.operand.type.ambiguous};
+  const joist_category own = joist_dtype_category(value->argument.operand.type.dtype);
+  if (!at_once && value->form != JOIST_R_LITERAL && own >= JOIST_CATEGORY_FLOAT &&
+      joist_dtype_category(type.dtype) < JOIST_CATEGORY_FLOAT)
+    return value->object;
   SEXP made = PROTECT(read_as(rules, value->object, value, type));
   if (value->form == JOIST_R_LITERAL) made = joist_r_beside(x, made);
   UNPROTECT(1);

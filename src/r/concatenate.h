@@ -5,9 +5,10 @@
 #include "r/operands.h"
 
 /* The value in the dtype of the tensor `x` it is assigned to: what the rules join to that
- * dtype fits, anything else is refused. */
+ * dtype fits, anything else is refused. Unless `at_once`, floats that become integers stay as they
+ * are: the operation that assigns them converts them, and counts what that changes. */
 SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
-                    struct joist_r_value *value);
+                    struct joist_r_value *value, bool at_once);
 
 /* The tensor x itself, or in the common dtype with the value if that does not fit, and the dtype of
  * x is a guess or bool: as in R, which fills a logical vector with numbers (ifelse() does). */

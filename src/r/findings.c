@@ -2,6 +2,7 @@
 #include "r/findings.h"
 
 #include "core/program/program.h"
+#include "core/program/watch.h"
 #include "core/promotion/change.h"
 #include "r/conditions.h"
 #include "r/policy.h"
@@ -12,12 +13,10 @@ static SEXP reference_of(const struct joist_instruction *i, SEXP lines) {
   return i->source < (uint32_t)XLENGTH(lines) ? VECTOR_ELT(lines, i->source) : R_NilValue;
 }
 
-/* Whether it is an overflow: a result, or what a conversion from integers to integers changed. */
 static bool is_overflow(const struct joist_finding *finding) {
   const struct joist_program *const program = finding->program;
-  const joist_dtype taken = program->instructions[finding->instruction].signature.promoted.dtype;
   return finding->kind == JOIST_FOUND_OVERFLOW ||
-         (taken != JOIST_DTYPE_NONE && joist_dtype_category(taken) == JOIST_CATEGORY_INTEGER);
+         joist_conversion_overflows(program, &program->instructions[finding->instruction]);
 }
 
 /* Calls changed_values() of R/util-conditions.R. */

@@ -631,9 +631,10 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
     }
   }
   read_assigned(rules, value, &values);
-  SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, &values));
+  SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, &values, selection.traced));
   if (fitted != values.object) joist_r_read_missing(rules, fitted, &values);
-  const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE;
+  const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE &&
+                        values.argument.operand.type.dtype == tensor.argument.operand.type.dtype;
   SEXP result;
   if (selection.traced) {
     if (one) joist_r_stop(JOIST_ERROR_VALUE, "[[<- needs a known position");

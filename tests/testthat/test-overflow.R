@@ -216,6 +216,28 @@ test_that("implicit conversions that change an element are counted", {
   expect_no_warning(with_promotion(NULL, nv_tensor(123456789), on = c(loss = "ok")))
 })
 
+test_that("floats that become integers by promotion are counted", {
+  local_promotion("octave")
+  x <- nv_tensor(c(7L, 100L, -3L), "i8")
+  y <- nv_tensor(c(2, 2.5, 0.5), "f64")
+  add <- function(x, y) x + y
+  assign_all <- function(x, y) {
+    x[1:3] <- y
+    x
+  }
+  for (f in list(add, nv_concatenate, assign_all, jit(add), jit(assign_all))) {
+    w <- found(f(x, y))
+    expect_length(w, 1L)
+    expect_equal(w[[1L]][c("kind", "dtype", "count", "position")],
+      list(kind = "loss", dtype = "i8", count = 2, position = 2)
+    )
+    expect_equal(counts(found(f(x, nv_tensor(c(1, -1, 300), "f64")))), 1)
+    expect_length(found(f(x, nv_tensor(c(1, -1, 2), "f64"))), 0L)
+    expect_error(with_promotion(NULL, f(x, y), on = c(loss = "error")), class = "joist_loss_error")
+  }
+  expect_identical(as.vector(assign_all(x, nv_tensor(c(1, -1, 2), "f64"))), c(1L, -1L, 2L))
+})
+
 test_that("loops and machine code report the same", {
   for (native in c("never", "wait")) {
     f <- jit(function(n) {

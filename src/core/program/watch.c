@@ -7,6 +7,20 @@ static bool is_integer(joist_dtype dtype) {
   return joist_dtype_kind(dtype) == JOIST_KIND_INT || joist_dtype_kind(dtype) == JOIST_KIND_UINT;
 }
 
+static bool is_whole(joist_dtype dtype) { return dtype != JOIST_DTYPE_NONE && is_integer(dtype); }
+
+static bool has_fractions(struct joist_type type) {
+  return joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT && !joist_is_guessed_float(type);
+}
+
+bool joist_conversion_overflows(const struct joist_program *program,
+                                const struct joist_instruction *i) {
+  bool whole = is_whole(i->signature.promoted.dtype);
+  for (uint32_t k = 0; k < i->operand_count; k++)
+    whole &= !has_fractions(program->values[i->operand[k]].type);
+  return whole;
+}
+
 /* The least k with n <= 2^k. */
 static int log2_of(size_t n) {
   int k = 0;
@@ -81,12 +95,14 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
   const uint8_t overflow = wanted & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE);
   uint8_t watch = 0;
   if (overflow && can_overflow(op, arguments, count, inference, attributes)) watch |= overflow;
-  /* What a conversion from integers to integers changes has overflowed. */
-  const joist_dtype promoted = inference->signature.promoted.dtype;
-  const bool asked = promoted != JOIST_DTYPE_NONE && is_integer(promoted)
-                         ? (wanted & JOIST_WATCH_OVERFLOW) != 0
-                         : (wanted & JOIST_WATCH_LOSS) != 0;
-  if (asked && can_lose(op, arguments, count, &inference->signature)) watch |= JOIST_WATCH_LOSS;
+  bool whole = true;
+  for (size_t k = 0; k < count; k++)
+    whole &= arguments[k].operand.literal || !has_fractions(arguments[k].operand.type);
+  const uint8_t asked = whole && is_whole(inference->signature.promoted.dtype)
+                            ? JOIST_WATCH_OVERFLOW
+                            : JOIST_WATCH_LOSS;
+  if ((wanted & asked) && can_lose(op, arguments, count, &inference->signature))
+    watch |= JOIST_WATCH_LOSS;
   return watch;
 }
 

@@ -17,6 +17,11 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
                        const struct joist_inference *inference,
                        const struct joist_attributes *attributes, uint8_t wanted);
 
+/* Whether what converting the operands to the promoted dtype changes has overflowed, as from
+ * integers to integers; else it is lost. */
+bool joist_conversion_overflows(const struct joist_program *program,
+                                const struct joist_instruction *i);
+
 /* Whether sums of `n` integers, of whose magnitudes `bits` has all bits, may exceed the
  * range of a dtype, also on the way. */
 bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype);
