@@ -179,8 +179,9 @@ promotion_rule_sets <- function() {
 #' shifts), sums, products, cumulative ones, matrix products, [nv_scatter_add()] and implicit
 #' conversions between integer dtypes, in every dtype, also in programs of [jit()]. With
 #' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
-#' Octave and MATLAB. Beside integers, the rules `octave` convert a float tensor before they compute,
-#' so its fractions are a `loss`; Octave computes in double and rounds the result. Missing elements do not count, nor does what [nv_convert()] or an argument
+#' Octave and MATLAB. Beside integers, the rules `octave` convert a float tensor before they
+#' compute, so its fractions are a `loss`; Octave computes in double and rounds the result. Missing
+#' elements do not count, nor does what [nv_convert()] or an argument
 #' `dtype` asks for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs
 #' nothing.
 #'

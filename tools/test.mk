@@ -107,15 +107,16 @@ lint: install
 
 # ---- the C code ----
 
+# What R's flags leave for debuggers would take longer to link than the rest.
 core:
-	@COUNTS="core tests" $(step) $(core)-plain check
+	@COUNTS="core tests" $(step) $(core)-plain LDFLAGS=-Wl,-S check
 
 sanitizers:
 	@$(step) env UBSAN_OPTIONS=print_stacktrace=1 $(core)-sanitize SANITIZE=1 check
 
 # As a compiler without OpenMP builds it, where everything still runs, on one thread.
 serial:
-	@$(step) $(core)-serial OPENMP=0 check
+	@$(step) $(core)-serial OPENMP=0 LDFLAGS=-Wl,-S check
 
 # The CUDA device on the CPU, against a stand-in for the runtime.
 cuda:
