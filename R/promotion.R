@@ -181,9 +181,8 @@ promotion_rule_sets <- function() {
 #' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
 #' Octave and MATLAB. Beside integers, the rules `octave` convert a float tensor before they
 #' compute, so its fractions are a `loss`; Octave computes in double and rounds the result. Missing
-#' elements do not count, nor does what [nv_convert()] or an argument
-#' `dtype` asks for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs
-#' nothing.
+#' elements do not count, nor does what [nv_convert()] or an argument `dtype` asks for. Code that
+#' wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs nothing.
 #'
 #' An error about promotion is raised before anything is computed, one about values afterwards. A
 #' warning is given once per call site: the

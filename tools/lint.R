@@ -151,6 +151,6 @@ for (lint in lints) {
   cat(sprintf("%s:%d:%d: [%s] %s\n", lint$filename, lint$line_number, lint$column_number,
               lint$linter, lint$message))
 }
-if (length(usage) > 0L) cat(usage, sep = "\n")
+writeLines(usage)
 cat(length(lints) + length(usage), "lints\n")
 quit("no", status = if (length(lints) + length(usage) + length(twice) > 0L) 1L else 0L)

@@ -51,8 +51,9 @@ step = sh tools/step $@ "$1 $(filter $(environments),$^)"
 r := env R_LIBS=$(library)$(R_LIBS:%=:%) R --vanilla --no-echo
 python = $(root)/local/python/$1/bin/python
 # How the package is compiled, as far as it matters for the objects of the core.
+shown_warnings := -Wall -Wextra
 as_installed = $(cached)$(shell R CMD config CC) -I. -DNDEBUG -fopenmp -fvisibility=hidden \
-  $(shell R CMD config CPICFLAGS) $(shell R CMD config CFLAGS) -Wall -Wextra
+  $(shell R CMD config CPICFLAGS) $(shell R CMD config CFLAGS) $(shown_warnings)
 core = make -C tests/core CC="$(cached)cc" AS_INSTALLED="$(as_installed)" BUILD=$(work)/core
 cuda = make -C tests/core/cuda CC="$(cached)cc" CXX="$(cached)c++" AS_INSTALLED="$(as_installed)" \
   BUILD=$(work)/cuda
@@ -66,7 +67,8 @@ $(work)/staged: $(shell find $(root)/* -path $(root)/local -prune -o -name build
   -name '*.o' -o -name '*.so' -o -print)
 	@mkdir -p $(work)
 	@rm -f $(work)/Makevars
-	@printf 'CC = %s\nCFLAGS += -Wall -Wextra\n' "$(cached)$$(R CMD config CC)" >$(work)/Makevars.new
+	@printf '%s\n' "CC = $(cached)$$(R CMD config CC)" "CFLAGS += $(shown_warnings)" \
+	  >$(work)/Makevars.new
 	@mv $(work)/Makevars.new $(work)/Makevars
 	@. tools/common.sh && stage $(source) && touch $@
 
@@ -107,7 +109,7 @@ lint: install
 
 # ---- the C code ----
 
-# What R's flags leave for debuggers would take longer to link than the rest.
+# Without the debugging information of R's flags, which takes longer to link than the rest.
 core:
 	@COUNTS="core tests" $(step) $(core)-plain LDFLAGS=-Wl,-S check
 

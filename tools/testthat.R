@@ -18,6 +18,7 @@ names <- sub("[.][Rr]$", "", sub("^test-", "", list.files(arguments[1L], "^test-
 if (length(arguments) > 1L) names <- grep(arguments[2L], names, perl = TRUE, value = TRUE)
 if (length(names) > files_most) {
   r <- file.path(R.home("bin"), "R")
+  died <- c(0L, 1L, 0L) # one failure
   groups <- split(names, (seq_along(names) - 1L) %/% files_most)
   counts <- parallel::mclapply(groups, mc.cores = 2L, mc.preschedule = FALSE, function(names) {
     own <- shQuote(c(arguments[1L], sprintf("^(%s)$", paste(names, collapse = "|"))))
@@ -27,13 +28,12 @@ if (length(names) > files_most) {
     last <- utils::tail(c("", log), 1L)
     if (!startsWith(last, "counts: ")) {
       cat("The process that ran these died:", names, "\n")
-      return(c(0L, 1L, 0L))
+      return(died)
     }
     as.integer(strsplit(last, " ", fixed = TRUE)[[1L]][-1L])
   })
-  counts[lengths(counts) != 3L] <- list(c(0L, 1L, 0L)) # of what a signal has ended
-  counts <- matrix(unlist(counts), 3L)
-  report(sum(counts[1L, ]), sum(counts[2L, ]), sum(counts[3L, ]))
+  counts[lengths(counts) != 3L] <- list(died) # mclapply() has nothing of a child that was killed
+  do.call(report, as.list(Reduce(`+`, counts)))
 }
 
 # tests/testthat/helper-expectations.R counts most passes here, all but the first of each test:

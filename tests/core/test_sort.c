@@ -1,5 +1,5 @@
-/* Sorting, checked by what a stable sort is: every dtype that has an
- * order, both directions, any dim of ranks 1 to 4, one thread and several. */
+/* Sorting, checked by what a stable sort is: every dtype that has an order, both directions, any
+ * dim of ranks 1 to 4, one thread and several. */
 #include "core/cpu/engine.h"
 #include "core/plan/plan.h"
 

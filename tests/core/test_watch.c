@@ -1,6 +1,6 @@
 /* Results of integer operations that do not fit: the operations whose kernels compute and look at
  * once, of every integer dtype, against exact arithmetic in 128 bits. Values, how many do not fit
- * and the first of them; by one thread and several, through the caches and past them, in place. */
+ * and the first of them; by one thread and several, through the caches and past them. */
 #include "core/base/tally.h"
 #include "core/cpu/engine.h"
 #include "core/plan/plan.h"
@@ -11,9 +11,9 @@
 
 __extension__ typedef __int128 wide;
 
-static const joist_op watched[] = {JOIST_OP_ADD,    JOIST_OP_SUB, JOIST_OP_MUL,
-                                   JOIST_OP_NEGATE, JOIST_OP_ABS, JOIST_OP_SHIFT_LEFT};
-enum { OPS = sizeof watched / sizeof *watched };
+static bool looks_at_once(joist_op op) {
+  return joist_may_wrap_is_fused(op, JOIST_I8) || joist_may_wrap_is_fused(op, JOIST_UI8);
+}
 
 static wide value_at(joist_dtype dtype, const char *x) {
   int64_t value;
@@ -61,8 +61,16 @@ static void fill_operand(joist_op op, joist_dtype dtype, bool second, size_t n, 
   }
 }
 
+/* Room for n elements and a byte, at the beginning of a line of memory. */
+static char *new_array(joist_dtype dtype, size_t n) {
+  enum { LINE = 64 };
+  char *const made = aligned_alloc(LINE, (n * joist_dtype_size(dtype) + LINE) / LINE * LINE);
+  if (made == NULL) abort();
+  return made;
+}
+
 static void check_operation(joist_op op, joist_dtype dtype, size_t n, int turn) {
-  enum { LINE = 64, RUNS = 6 };
+  enum { RUNS = 6 };
   const size_t size = joist_dtype_size(dtype), count = joist_operation(op)->least;
   const uint32_t extent = (uint32_t)n;
   struct joist_program program;
@@ -70,65 +78,55 @@ static void check_operation(joist_op op, joist_dtype dtype, size_t n, int turn) 
   struct joist_error error;
   struct joist_plan *plan = NULL;
   joist_value_id ids[2] = {0};
-  char *in[2] = {NULL};
+  char *in[2] = {NULL}, *const want = new_array(dtype, n), *const out = new_array(dtype, n);
   joist_program_init(&program);
   for (size_t k = 0; k < count; k++) {
     ids[k] = add_input(&program, dtype, 1, &extent);
-    in[k] = aligned_alloc(LINE, (n * size + LINE) / LINE * LINE);
-    if (in[k] == NULL) abort();
+    in[k] = new_array(dtype, n);
     fill_operand(op, dtype, k == 1, n, turn, in[k]);
   }
-  if (infer(&program, joist_rules_at(0), op, ids, count, &no_attributes, &inference, &error) ==
-      JOIST_OK) {
-    const joist_dtype to = inference.signature.result[0].dtype;
-    CHECK_INT(to, dtype);
-    struct joist_instruction i =
-        joist_instruction_of(op, &inference, ids, count, &no_attributes, 0);
-    i.watch = JOIST_WATCH_OVERFLOW;
-    CHECK_INT(joist_program_add(&program, &i, &inference, &error), JOIST_OK);
-    add_output(&program, i.result);
-    CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
-    size_t wrapped = 0, first = n;
-    for (size_t k = n; k-- > 0;) {
-      const wide b = count > 1 ? value_at(dtype, in[1] + k * size) : 0;
-      if (fits(dtype, exact(op, value_at(dtype, in[0] + k * size), b))) continue;
-      wrapped++;
-      first = k;
-    }
-    char *const out = aligned_alloc(LINE, (n * size + LINE) / LINE * LINE);
-    if (out == NULL) abort();
-    for (int r = 0; r < RUNS; r++) {
-      struct joist_tally tally;
-      const struct joist_run run = {.threads = r % 3 + 1,
-                                    .parallel_from = 64,
-                                    .stream_from = r < 3 ? 1 : SIZE_MAX,
-                                    .native = JOIST_NATIVE_NEVER,
-                                    .tally = &tally};
-      joist_tally_init(&tally);
-      memset(out, 0x5a, n * size + 1);
-      void *outputs[] = {out};
-      CHECK_INT(joist_plan_run(plan, (const void *const *)in, outputs, &run, &error), JOIST_OK);
-      size_t wrong = n;
-      for (size_t k = 0; k < n; k++) {
-        const wide b = count > 1 ? value_at(dtype, in[1] + k * size) : 0;
-        uint64_t low = (uint64_t)exact(op, value_at(dtype, in[0] + k * size), b);
-        char want[8];
-        joist_convert_find_portable(JOIST_UI64, dtype)(1, &low, want);
-        if (memcmp(want, out + k * size, size) != 0) wrong = k;
-      }
-      const struct joist_finding none = {.first = n};
-      const struct joist_finding *const f = tally.count > 0 ? &tally.found[0] : &none;
-      CHECK_MSG(wrong == n, "nv_%s of %zu %s, run %d: element %zu", joist_op_name(op), n,
-                joist_dtype_name(dtype), r, wrong);
-      CHECK_MSG(f->count == wrapped && f->first == first,
-                "nv_%s of %zu %s, run %d: %zu wrap, the first at %zu; found %zu, the first at %zu",
-                joist_op_name(op), n, joist_dtype_name(dtype), r, wrapped, first, f->count,
-                f->first);
-      CHECK_MSG(out[n * size] == 0x5a, "written past the end");
-    }
-    free(out);
-    joist_plan_free(plan);
+  CHECK_INT(infer(&program, joist_rules_at(0), op, ids, count, &no_attributes, &inference, &error),
+            JOIST_OK);
+  CHECK_INT(inference.signature.result[0].dtype, dtype);
+  struct joist_instruction i = joist_instruction_of(op, &inference, ids, count, &no_attributes, 0);
+  i.watch = JOIST_WATCH_OVERFLOW;
+  CHECK_INT(joist_program_add(&program, &i, &inference, &error), JOIST_OK);
+  add_output(&program, i.result);
+  CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+  size_t wrapped = 0, first = n;
+  for (size_t k = n; k-- > 0;) {
+    const wide b = count > 1 ? value_at(dtype, in[1] + k * size) : 0;
+    const wide result = exact(op, value_at(dtype, in[0] + k * size), b);
+    const uint64_t low = (uint64_t)result;
+    joist_convert_find_portable(JOIST_UI64, dtype)(1, &low, want + k * size);
+    if (fits(dtype, result)) continue;
+    wrapped++;
+    first = k;
   }
+  for (int r = 0; r < RUNS; r++) {
+    struct joist_tally tally;
+    const struct joist_run run = {.threads = r % 3 + 1,
+                                  .parallel_from = 64,
+                                  .stream_from = r < 3 ? 1 : SIZE_MAX,
+                                  .native = JOIST_NATIVE_NEVER,
+                                  .tally = &tally};
+    void *outputs[] = {out};
+    joist_tally_init(&tally);
+    memset(out, 0x5a, n * size + 1);
+    CHECK_INT(joist_plan_run(plan, (const void *const *)in, outputs, &run, &error), JOIST_OK);
+    const size_t wrong = first_difference(dtype, n, out, want);
+    const struct joist_finding none = {.first = n};
+    const struct joist_finding *const f = tally.count > 0 ? &tally.found[0] : &none;
+    CHECK_MSG(wrong == n, "nv_%s of %zu %s, run %d: element %zu", joist_op_name(op), n,
+              joist_dtype_name(dtype), r, wrong);
+    CHECK_MSG(f->count == wrapped && f->first == first,
+              "nv_%s of %zu %s, run %d: %zu wrap, the first at %zu; found %zu, the first at %zu",
+              joist_op_name(op), n, joist_dtype_name(dtype), r, wrapped, first, f->count, f->first);
+    CHECK_MSG(out[n * size] == 0x5a, "written past the end");
+  }
+  joist_plan_free(plan);
+  free(out);
+  free(want);
   for (size_t k = 0; k < count; k++) free(in[k]);
   joist_program_clear(&program);
 }
@@ -140,13 +138,14 @@ int main(void) {
   joist_rules_init();
   for (int s = 0; s < set_count; s++) {
     joist_kernels_select(sets[s]);
-    for (int op = 0; op < OPS; op++)
+    for (int op = 0; op < JOIST_OP_COUNT; op++)
       for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
         const joist_kind kind = joist_dtype_kind((joist_dtype)d);
+        if (!looks_at_once((joist_op)op)) continue;
         if (kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT) continue;
         for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
           for (int turn = 0; turn < 3; turn++)
-            check_operation(watched[op], (joist_dtype)d, lengths[l], turn);
+            check_operation((joist_op)op, (joist_dtype)d, lengths[l], turn);
       }
   }
   return check_report("watch");

@@ -185,14 +185,13 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   const size_t most = size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size : STREAMED;
-  const size_t done = joist_step_is_watched(step) ? joist_watch_stream(step, n, in, out) : 0;
-  for (size_t k = done; k < n; k += most) {
+  for (size_t k = joist_watch_stream(step, n, in, out); k < n; k += most) {
     const size_t m = joist_smaller(n - k, most);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
-    const size_t computed = step_run(loop, step, first + k, m, part, piece);
-    if (computed < m) return k + computed;
+    const size_t done = step_run(loop, step, first + k, m, part, piece);
+    if (done < m) return k + done;
     const size_t whole = m * size / JOIST_LINE;
     loop->stream(whole, piece, out + k * size);
     memcpy(out + k * size + whole * JOIST_LINE, piece + whole * JOIST_LINE,

@@ -17,8 +17,9 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
                        size_t first, size_t n, const void *const *in, void *out,
                        struct joist_tally *tally);
 
-/* Of a step that is watched: writes the results of whole lines of memory past the caches, up to n
- * elements at `out`, where a line begins, if all of them fit. How many were written. */
+/* Writes results of a watched step past the caches: those of whole lines of memory, of up to n
+ * elements at `out`, where a line begins. Returns how many it wrote, 0 unless all of them fit, or
+ * if the step is not watched or has no such kernel. */
 size_t joist_watch_stream(const struct joist_step *step, size_t n, const void *const *in,
                           void *out);
 

@@ -108,7 +108,7 @@ static bool goes_on(double step, double value) {
   return fabs(step) > DBL_EPSILON / 2 * fabs(value) && fabs(step) > 0x1p-500;
 }
 
-/* Whether a factor c d of a fraction still changes it, more than d being subnormal does. */
+/* Whether the factor c d still changes a fraction, by more than the rounding of a subnormal d. */
 static bool multiplies(double c, double d) {
   const double step = fabs(c * d - 1);
   return step > DBL_EPSILON / 2 && step * fabs(d) > DBL_TRUE_MIN;
