@@ -30,6 +30,8 @@
 #'   that is neither float nor complex is promoted with the rules' ambiguous default float (under
 #'   anvil `i32 / i32` is `f32?`). Rules that divide integers as integers (`c`, `arrow`,
 #'   `jax_lax`, `anvl_2026_09`) truncate the quotient; `octave` has that of `nv_round_div()`.
+#'   Under `octave`, `+`, `-`, `*`, `/` and `^` of an integer of up to 32 bits and a float are
+#'   computed in double and rounded to that integer dtype, halves away from zero, as in Octave.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
 #'   `joist_shape_error` when shapes do not fit, `joist_dtype_error` when the dtype has no
 #'   such operation, `joist_value_error` for integer division by zero, negative integer powers

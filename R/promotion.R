@@ -179,10 +179,11 @@ promotion_rule_sets <- function() {
 #' shifts), sums, products, cumulative ones, matrix products, [nv_scatter_add()] and implicit
 #' conversions between integer dtypes, in every dtype, also in programs of [jit()]. With
 #' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
-#' Octave and MATLAB. Beside integers, the rules `octave` convert a float tensor before they
-#' compute, so its fractions are a `loss`; Octave computes in double and rounds the result. Missing
-#' elements do not count, nor does what [nv_convert()] or an argument `dtype` asks for. Code that
-#' wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs nothing.
+#' Octave and MATLAB. Where rules compute an integer and a float in double and round the result to
+#' the integer (`mixed = "double"` of [promotion_rules_new()]: `octave`), it is one of these in any
+#' case, and 0 for NaN. Missing elements do not count, nor does what [nv_convert()] or an argument
+#' `dtype` asks for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs
+#' nothing.
 #'
 #' An error about promotion is raised before anything is computed, one about values afterwards. A
 #' warning is given once per call site: the

@@ -40,9 +40,10 @@
 #' default dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous
 #' dtypes that meet in a number), `other dtypes` (`alone` or `refused`: dtypes without a cell
 #' meet themselves or nothing), `whole quotients` (`truncated` or `rounded`, as the argument
-#' `quotients`) and `order` (of nodes in tables), then a table of comma-separated values with the
-#' columns `operation`, `lhs`, `rhs`, `result`; the operation `edge` leads from `lhs` to `rhs`. A
-#' result `-`, or a pair that `common` does not list, is undefined.
+#' `quotients`), `mixed arithmetic` (`common` or `double`, as `mixed`) and `order` (of nodes in
+#' tables), then a table of comma-separated values with the columns `operation`, `lhs`, `rhs`,
+#' `result`; the operation `edge` leads from `lhs` to `rhs`. A result `-`, or a pair that `common`
+#' does not list, is undefined.
 #'
 #' @param id the name of the rules in messages, at most 23 bytes.
 #' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`,
@@ -68,6 +69,10 @@
 #'   links it.
 #' @param quotients how `/` rounds where its result is an integer: `"truncated"`, or `"rounded"`
 #'   to the nearest, halves away from zero (Octave).
+#' @param mixed what `+`, `-`, `*`, `/` and `^` of an integer and a float are computed in where the
+#'   result is an integer: the `"common"` dtype, which takes the float's fraction off, or
+#'   `"double"`, so that the result is rounded instead, to the nearest and halves away from zero
+#'   (Octave). Results of 64 bits are computed in the common dtype in any case.
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
@@ -94,13 +99,14 @@
 promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL, facts = NULL,
                                 policy = "wrap", refuse = NULL, rank = FALSE, by_value = "none",
                                 source = NULL, version = NULL, url = NULL,
-                                quotients = "truncated") {
+                                quotients = "truncated", mixed = "common") {
   if (is.null(table) && is.null(edges)) {
     stop_joist("joist_value_error", "promotion rules are made from a `table` or from `edges`")
   }
   check_text(id, "id")
   check_choice(policy, "policy", c("wrap", "saturate"))
   check_choice(quotients, "quotients", c("truncated", "rounded"))
+  check_choice(mixed, "mixed", c("common", "double"))
   check_flag(rank, "rank")
   decides <- c(
     none = if (rank) "rank" else "type", operands = "value", literals = "literal value",
@@ -116,7 +122,7 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   header <- c(
     id = id, source = source, version = version, url = url, literals = literals_line(literals),
     "decides by" = decides[[by_value]], overflow = policy,
-    "whole quotients" = quotients,
+    "whole quotients" = quotients, "mixed arithmetic" = mixed,
     order = nodes_line(if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table)
   )
   text <- c(

@@ -65,8 +65,15 @@ changed_message <- function(facts, file, line) {
     } else {
       paste0(count, " results of ", facts$dtype, ", the first at position ", position, ", do")
     }
-    wide <- if (facts$dtype %in% c("i64", "ui64")) "f64" else "i64"
-    what <- paste0(what, " not fit and wrap", if (one) "s")
+    wide <- if (facts$bounded || facts$dtype %in% c("i64", "ui64")) "f64" else "i64"
+    becomes <- if (!facts$bounded) {
+      paste0("wrap", if (one) "s")
+    } else if (one) {
+      "becomes the nearest number that does"
+    } else {
+      "become the nearest number that does"
+    }
+    what <- paste0(what, " not fit and ", becomes)
     advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
   } else {
     from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")

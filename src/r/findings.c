@@ -21,9 +21,21 @@ static bool is_overflow(const struct joist_finding *finding) {
 
 /* Calls changed_values() of R/util-conditions.R. */
 static void tell(const struct joist_finding *finding, bool refused, SEXP lines, SEXP places) {
-  enum { KIND, OP, DTYPE, OPERANDS, COUNT, POSITION, FILE_NAME, REFERENCE, REFUSES, CONVERTS };
-  static const char *fields[] = {"kind", "op",        "dtype",   "operands", "count", "position",
-                                 "file", "reference", "refused", "converts", ""};
+  enum {
+    KIND,
+    OP,
+    DTYPE,
+    OPERANDS,
+    COUNT,
+    POSITION,
+    FILE_NAME,
+    REFERENCE,
+    REFUSES,
+    CONVERTS,
+    BOUNDED
+  };
+  static const char *fields[] = {"kind", "op",        "dtype",   "operands", "count",   "position",
+                                 "file", "reference", "refused", "converts", "bounded", ""};
   const struct joist_program *const program = finding->program;
   const struct joist_instruction *const i = &program->instructions[finding->instruction];
   const joist_dtype made = finding->kind == JOIST_FOUND_LOSS ? i->signature.promoted.dtype
@@ -44,6 +56,7 @@ static void tell(const struct joist_finding *finding, bool refused, SEXP lines, 
     SET_VECTOR_ELT(facts, FILE_NAME, Rf_mkString(joist_r_source_file(reference)));
   SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
   SET_VECTOR_ELT(facts, CONVERTS, Rf_ScalarLogical(finding->kind == JOIST_FOUND_LOSS));
+  SET_VECTOR_ELT(facts, BOUNDED, Rf_ScalarLogical(i->signature.rounds_float));
   joist_r_eval(PROTECT(Rf_lang3(Rf_install("changed_values"), facts, places)));
   UNPROTECT(3);
 }

@@ -252,6 +252,7 @@ static bool reference(joist_op op, joist_dtype dtype, wide a, wide b, wide c, wi
     case JOIST_OP_CEILING:
     case JOIST_OP_TRUNC:
     case JOIST_OP_ROUND:
+    case JOIST_OP_ROUND_AWAY:
     case JOIST_OP_RE:
     case JOIST_OP_CONJ:
       *out = a;
@@ -494,6 +495,13 @@ static void test_float_table(void) {
       {JOIST_OP_ROUND, 2.5, 0, 0, 2},
       {JOIST_OP_ROUND, -0.5, 0, 0, -0.0},
       {JOIST_OP_ROUND, -2.5, 0, 0, -2},
+      {JOIST_OP_ROUND_AWAY, 0.5, 0, 0, 1},
+      {JOIST_OP_ROUND_AWAY, 2.5, 0, 0, 3},
+      {JOIST_OP_ROUND_AWAY, -0.5, 0, 0, -1},
+      {JOIST_OP_ROUND_AWAY, -2.5, 0, 0, -3},
+      {JOIST_OP_ROUND_AWAY, -0.25, 0, 0, -0.0},
+      {JOIST_OP_ROUND_AWAY, nan_, 0, 0, nan_},
+      {JOIST_OP_ROUND_AWAY, -inf, 0, 0, -inf},
       {JOIST_OP_SIGN, -3, 0, 0, -1},
       {JOIST_OP_SIGN, nan_, 0, 0, nan_},
       {JOIST_OP_SIGN, 0, 0, 0, 0},

@@ -1,5 +1,6 @@
 # Saturating integers beside Octave: sums, differences, products, quotients, negatives and absolute
-# values of random integers and extremes, of every dtype that Octave has.
+# values of random integers and extremes, of every dtype that Octave has; those of up to 32 bits also
+# with doubles and singles.
 #
 #   Rscript tests/living/saturation.R [ELEMENTS]
 #
@@ -20,6 +21,13 @@ operations <- list(
   negate = list(function(a, b) -a, "-a"),
   absolute = list(function(a, b) abs(a), "abs(a)")
 )
+# With floats: the operand that is not an integer is c.
+mixed <- list(
+  add = list(function(a, c) a + c, "a + c"), subtract = list(function(a, c) c - a, "c - a"),
+  multiply = list(function(a, c) a * c, "a .* c"), divide = list(function(a, c) a / c, "a ./ c"),
+  invert = list(function(a, c) c / a, "c ./ a"), root = list(function(a, c) a^c, "a .^ c")
+)
+floats <- c(f64 = "double", f32 = "single")
 
 path <- function(...) file.path(folder, paste(..., sep = "_"))
 # A third of them is small, a tenth an end of the dtype.
@@ -33,6 +41,17 @@ draw <- function(dtype) {
   for (end in list(info$min, info$max)) x[sample(count, count %/% 20)] <- end
   x
 }
+# Small numbers with fractions, halves, large ones and what is not finite.
+draw_floats <- function() {
+  sort_of <- sample(4L, count, replace = TRUE, prob = c(6, 2, 1, 0.2))
+  y <- stats::runif(count, -4, 4)
+  halves <- sample(-40:40, count, replace = TRUE) / 2
+  y[sort_of == 2L] <- halves[sort_of == 2L]
+  y[sort_of == 3L] <- (y * 10^stats::runif(count, 0, 12))[sort_of == 3L]
+  y[sort_of == 4L] <- sample(c(0, -0, Inf, -Inf, NaN), sum(sort_of == 4L), replace = TRUE)
+  y
+}
+for (float in names(floats)) nv_write_bin(nv_tensor(draw_floats(), float), path(float, "c"))
 operands <- lapply(stats::setNames(nm = kinds), function(dtype) {
   pair <- list(a = draw(dtype), b = draw(dtype))
   for (side in names(pair)) nv_write_bin(pair[[side]], path(dtype, side))
@@ -48,7 +67,17 @@ writeLines(c(
     c(
       sprintf("a = get(\"%s\", \"%s\");", path(dtype, "a"), class),
       sprintf("b = get(\"%s\", \"%s\");", path(dtype, "b"), class),
-      sprintf("put(\"%s\", %s);", path(dtype, names(operations)), vapply(operations, `[[`, "", 2L))
+      sprintf("put(\"%s\", %s);", path(dtype, names(operations)), vapply(operations, `[[`, "", 2L)),
+      if (!grepl("64", dtype)) {
+        lapply(names(floats), function(float) {
+          c(
+            sprintf("c = get(\"%s\", \"%s\");", path(float, "c"), floats[[float]]),
+            sprintf(
+              "put(\"%s\", %s);", path(dtype, float, names(mixed)), vapply(mixed, `[[`, "", 2L)
+            )
+          )
+        })
+      }
     )
   }))
 ), path("ask.m"))
@@ -56,23 +85,27 @@ if (system2(octave, c("--norc", "--quiet", path("ask.m"))) != 0L) quit(status = 
 
 compared <- 0
 wrong <- 0
+compare <- function(dtype, name, f, a, b) {
+  ours <- with_promotion("octave", f(a, b), on = c(overflow = "saturate"))
+  theirs <- nv_read_bin(path(dtype, name), dtype, shape = count)
+  differ <- which(as.logical(ours != theirs))
+  compared <<- compared + count
+  wrong <<- wrong + length(differ)
+  if (length(differ) > 0L) {
+    k <- differ[1L]
+    cat(sprintf(
+      "%s %s: %d differ; of %s and %s, %s by Octave, %s by joist\n", dtype, name, length(differ),
+      format(a[k]), format(b[k]), format(theirs[k]), format(ours[k])
+    ))
+  }
+}
 for (dtype in kinds) {
   pair <- operands[[dtype]]
-  for (name in names(operations)) {
-    ours <- with_promotion(
-      "octave", operations[[name]][[1L]](pair$a, pair$b),
-      on = c(overflow = "saturate")
-    )
-    theirs <- nv_read_bin(path(dtype, name), dtype, shape = count)
-    differ <- which(as.logical(ours != theirs))
-    compared <- compared + count
-    wrong <- wrong + length(differ)
-    if (length(differ) > 0L) {
-      k <- differ[1L]
-      cat(sprintf(
-        "%s %s: %d differ; of %s and %s, %s by Octave, %s by joist\n", dtype, name, length(differ),
-        format(pair$a[k]), format(pair$b[k]), format(theirs[k]), format(ours[k])
-      ))
+  for (name in names(operations)) compare(dtype, name, operations[[name]][[1L]], pair$a, pair$b)
+  for (float in if (!grepl("64", dtype)) names(floats)) {
+    c <- nv_read_bin(path(float, "c"), float, shape = count)
+    for (name in names(mixed)) {
+      compare(dtype, paste(float, name, sep = "_"), mixed[[name]][[1L]], pair$a, c)
     }
   }
 }

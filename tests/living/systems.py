@@ -584,7 +584,7 @@ def octave():
         ["octave-cli", "--norc", "--quiet", os.path.join(HERE, "systems.m")],
         "operators and functions of Octave", ("bool", "i32", "f64", "c128"), "saturate",
         numbers=("bool", "f64", "f64", "c128"),  # a whole number is a double there, too
-        **{"whole quotients": "rounded"})
+        **{"whole quotients": "rounded", "mixed arithmetic": "double"})
 
 
 def base_r():

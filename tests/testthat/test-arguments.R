@@ -38,7 +38,7 @@ valid_arguments <- function() {
     facts = list(sum = c(i8 = "i32")), policy = "wrap",
     refuse = data.frame(lhs = "i8", rhs = "f64"), operation = "divide", rank = FALSE,
     by_value = "none", source = "a note", version = "1", url = "https://example.org",
-    quotients = "rounded", from = "jax", to = "numpy", wrt = NULL,
+    quotients = "rounded", mixed = "double", from = "jax", to = "numpy", wrt = NULL,
     index = c(1L, 2L), shift = 1L, dtypes = c(float = "f64", int = "i64"),
     arguments = list(v), cotangents = list(v), tangents = list(v),
     rule = function(cotangent, value, ...) list(cotangent), step = 1e-3, tolerance = 1e-3,

@@ -30,6 +30,10 @@ special_ops <- list(
 f64_ulps <- 5
 rounding_ops <- list(
   floor = floor, ceiling = ceiling, trunc = trunc, round = function(x) round(x),
+  round_away = function(x) {
+    size <- trunc(abs(x)) + (abs(x) - trunc(abs(x)) >= 0.5)
+    ifelse(is.finite(x), ifelse(1 / x < 0, -size, size), x)
+  },
   abs = abs, negate = function(x) -x
 )
 arithmetic_ops <- list(add = `+`, sub = `-`, mul = `*`, div = `/`)
@@ -330,7 +334,7 @@ test_that("integer order, sign and choice are exact at the extremes", {
 test_that("integers are round, finite and their own real part", {
   for (d in ints()) {
     x <- int_tensor(int_values(d), d)
-    for (op in c("floor", "ceiling", "trunc", "round", "real", "conj")) {
+    for (op in c("floor", "ceiling", "trunc", "round", "round_away", "real", "conj")) {
       expect_identical(nv(op)(x), x, label = paste(op, d))
     }
     expect_identical(bytes_of(nv_imag(x)), bytes_of(int_tensor(rep("0", length(x)), d)))
@@ -850,9 +854,9 @@ test_that("an operation a dtype does not have is an error with class", {
     float = c("round_div", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
       "shift_right_arithmetic", "shift_right_logical", "popcnt"),
     complex = c("lt", "le", "gt", "ge", "min", "max", "floor_div", "round_div", "mod", "remainder",
-      "atan2", "clamp", "cbrt", names(special_ops), "floor", "ceiling", "trunc", "bitwise_and",
-      "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
-      "shift_right_logical", "popcnt")
+      "atan2", "clamp", "cbrt", names(special_ops), "floor", "ceiling", "trunc", "round_away",
+      "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left",
+      "shift_right_arithmetic", "shift_right_logical", "popcnt")
   )
   elementwise <- op_table[op_table$family == "elementwise", ]
   moved <- c("convert", "bitcast_convert", "broadcast_to")
@@ -1012,6 +1016,7 @@ test_that("NA_real_ stays NA in f64, and x^0 and 1^x are 1, as in base R", {
   unary <- c(
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceiling", "cos", "cosh",
     "exp", "expm1", "floor", "log", "log10", "log1p", "log2", "logistic", "negate", "round",
+    "round_away",
     "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "erf", "erfc", "gamma",
     "lgamma", "digamma", "sinpi", "cospi", "tanpi"
   )

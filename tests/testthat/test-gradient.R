@@ -51,7 +51,8 @@ test_that("the derivative ends at results that are piecewise constant, not numbe
   sorted <- nv_tensor(c(-1, 0, 1), "f64")
   functions <- c(
     lapply(stats::setNames(nm = c(
-      "sign", "floor", "ceiling", "trunc", "round", "is_nan", "is_finite", "is_infinite", "imag",
+      "sign", "floor", "ceiling", "trunc", "round", "round_away", "is_nan", "is_finite",
+      "is_infinite", "imag",
       "arg", "argmin", "argmax"
     )), function(op) getExportedValue("joist", paste0("nv_", op))),
     lapply(stats::setNames(nm = c("eq", "ne", "lt", "le", "gt", "ge")), function(op) {

@@ -220,12 +220,11 @@ test_that("floats that become integers by promotion are counted", {
   local_promotion("octave")
   x <- nv_tensor(c(7L, 100L, -3L), "i8")
   y <- nv_tensor(c(2, 2.5, 0.5), "f64")
-  add <- function(x, y) x + y
   assign_all <- function(x, y) {
     x[1:3] <- y
     x
   }
-  for (f in list(add, nv_concatenate, assign_all, jit(add), jit(assign_all))) {
+  for (f in list(nv_concatenate, assign_all, jit(nv_concatenate), jit(assign_all))) {
     w <- found(f(x, y))
     expect_length(w, 1L)
     expect_equal(w[[1L]][c("kind", "dtype", "count", "position")],
@@ -236,6 +235,32 @@ test_that("floats that become integers by promotion are counted", {
     expect_error(with_promotion(NULL, f(x, y), on = c(loss = "error")), class = "joist_loss_error")
   }
   expect_identical(as.vector(assign_all(x, nv_tensor(c(1, -1, 2), "f64"))), c(1L, -1L, 2L))
+  # 64 bits, which doubles do not hold, are not computed in double.
+  wide <- nv_convert(x, "i64")
+  expect_equal(counts(found(wide + y)), 2)
+  expect_error(wide * 2.5, class = "joist_value_error")
+})
+
+test_that("results of integers and floats that are rounded are counted where they do not fit", {
+  local_promotion("octave")
+  x <- nv_tensor(c(7L, 100L, -3L, NA, 64L), "i8")
+  y <- nv_tensor(c(2.5, 2.5, NaN, 1e9, 1.992), "f64")
+  for (f in list(`*`, jit(`*`), jit(`*`, native = "wait"))) {
+    w <- found(f(x, y))
+    expect_equal(w[[1L]][c("kind", "dtype", "count", "position")],
+      list(kind = "overflow", dtype = "i8", count = 2, position = 2)
+    )
+    expect_match(conditionMessage(w[[1L]]), "do not fit and become the nearest number that does")
+    expect_identical(as.vector(suppressWarnings(f(x, y))), c(18L, 127L, 0L, NA, 127L))
+    expect_identical(
+      as.vector(with_promotion(NULL, f(x, y), on = c(overflow = "saturate"))),
+      c(18L, 127L, 0L, NA, 127L)
+    )
+    expect_error(with_promotion(NULL, f(x, y), on = c(overflow = "error")),
+      class = "joist_overflow_error"
+    )
+    expect_length(found(f(x[c(1, 4, 5)], y[c(1, 2, 5)])), 0L)
+  }
 })
 
 test_that("loops and machine code report the same", {

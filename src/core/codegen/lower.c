@@ -127,16 +127,16 @@ static void lower_kernel(struct lowering *low, const struct joist_step *from) {
   if (made_in != from->out.dtype) in[0] = converted(low, in[0], from->in[0].dtype, made_in);
   const uint32_t at = low->code->step_count;
   struct joist_code_step *const step = add_step(low, JOIST_CODE_KERNEL, i->signature.compute);
-  step->op = (uint16_t)i->op;
+  step->op = (uint16_t)from->op;
   step->to = (uint16_t)made_in;
   memcpy(step->in, in, sizeof step->in);
   /* Unused operands repeat the first, so that the interpreter reads registers in use. */
   for (uint32_t k = operands; k < JOIST_REFS_MAX; k++) step->in[k] = in[0];
   const uint16_t made = step->out = low->registers++;
   if (!low->full) low->code->instruction[at] = from->instruction;
-  low->code->checked |= joist_op_can_fail(i->op, i->signature.compute);
-  if (from->counts_wrapped && joist_op_wraps(i->op, joist_dtype_kind(i->signature.compute)))
-    lower_watch(low, from, JOIST_CODE_WRAPS, (uint16_t)i->op, i->signature.compute, in[0],
+  low->code->checked |= joist_op_can_fail(from->op, i->signature.compute);
+  if (from->counts_wrapped && joist_op_wraps(from->op, joist_dtype_kind(i->signature.compute)))
+    lower_watch(low, from, JOIST_CODE_WRAPS, (uint16_t)from->op, i->signature.compute, in[0],
                 operands > 1 ? in[1] : in[0]);
   if (from->counts_wrapped && from->bounds != JOIST_DTYPE_NONE)
     lower_watch(low, from, JOIST_CODE_BEYOND, (uint16_t)from->bounds, made_in, made, made);

@@ -9,10 +9,10 @@
 static joist_kernel *kernel_of(const struct joist_instruction *i, const struct joist_step *step,
                                size_t count) {
   if (joist_step_operands(step) == 1 && step->in[0].dtype != i->signature.compute)
-    return joist_half_kernel_find(i->op, step->in[0].dtype, count);
+    return joist_half_kernel_find(step->op, step->in[0].dtype, count);
   return joist_is_mixed(i)
-             ? joist_compare_find(i->op, i->signature.operand[0], i->signature.operand[1])
-             : joist_kernel_find(i->op, i->signature.compute);
+             ? joist_compare_find(step->op, i->signature.operand[0], i->signature.operand[1])
+             : joist_kernel_find(step->op, i->signature.compute);
 }
 
 static joist_bound *conversion(joist_dtype from, joist_dtype to) {
@@ -21,10 +21,10 @@ static joist_bound *conversion(joist_dtype from, joist_dtype to) {
 
 /* What the step of an integer operation looks for results with that do not fit. */
 static void bind_watch(const struct joist_instruction *i, struct joist_step *step) {
-  step->looks[0] = (joist_bound *)joist_may_wrap_find(i->op, i->signature.compute);
-  step->looks[1] = (joist_bound *)joist_wraps_find(i->op, i->signature.compute);
-  step->looks[2] = (joist_bound *)joist_stream_wrap_find(i->op, i->signature.compute);
-  step->fused = joist_may_wrap_is_fused(i->op, i->signature.compute);
+  step->looks[0] = (joist_bound *)joist_may_wrap_find(step->op, i->signature.compute);
+  step->looks[1] = (joist_bound *)joist_wraps_find(step->op, i->signature.compute);
+  step->looks[2] = (joist_bound *)joist_stream_wrap_find(step->op, i->signature.compute);
+  step->fused = joist_may_wrap_is_fused(step->op, i->signature.compute);
 }
 
 void joist_bind_step(const struct joist_program *program, struct joist_step *step, size_t count) {
@@ -120,7 +120,7 @@ static void bind_by_number(const struct joist_plan *plan, const struct joist_gro
   if (step->kind != JOIST_STEP_OPERATION || joist_step_operands(step) != 2 || joist_is_mixed(i) ||
       !is_splat(plan, group, step->in[1]))
     return;
-  joist_kernel *const kernel = joist_kernel_by_number_find(i->op, i->signature.compute);
+  joist_kernel *const kernel = joist_kernel_by_number_find(step->op, i->signature.compute);
   if (kernel == NULL) return;
   step->bound[0] = (joist_bound *)kernel;
   step->by_number = true;

@@ -146,7 +146,7 @@ static bool power_may_wrap(const struct joist_step *step, size_t n, const void *
 static bool may_wrap_apart(const struct looking *at, size_t n, const void *const *in) {
   const struct joist_step *const step = at->step;
   if (may_wrap_of(step) == NULL) return false;
-  if (at->program->instructions[step->instruction].op == JOIST_OP_POW) {
+  if (step->op == JOIST_OP_POW) {
     bool known = false;
     if (!power_may_wrap(step, n, in, &known) && known) return false;
   } else if (step->by_number) {
@@ -259,8 +259,9 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
   size_t first = 0;
   const size_t count =
       joist_count_changed(n, in[0], from, to, step->masked_result ? in[1] : NULL, &first);
-  joist_tally_add(at->tally, at->program, step->instruction, JOIST_FOUND_LOSS, count,
-                  at->first + first);
+  const bool result = at->program->instructions[step->instruction].signature.rounds_float;
+  joist_tally_add(at->tally, at->program, step->instruction,
+                  result ? JOIST_FOUND_OVERFLOW : JOIST_FOUND_LOSS, count, at->first + first);
 }
 
 /* ---- steps ---- */

@@ -9,6 +9,9 @@
 
 #include "core/base/target.h"
 
+/* The last float before 0.5, of the type T of the operands. */
+#define BELOW_HALF (sizeof(T) == sizeof(float) ? (T)0x1.fffffep-2 : (T)0x1.fffffffffffffp-2)
+
 JOIST_DEVICE static inline uint64_t power_int(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
   for (; exponent != 0; exponent >>= 1) {

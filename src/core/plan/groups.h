@@ -33,6 +33,7 @@ typedef void joist_bound(void);
 
 struct joist_step {
   joist_step_kind kind;
+  joist_op op;         /* OPERATION */
   joist_dtype through; /* SPLAT: converted to this dtype first, then to that of `out` */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
@@ -42,7 +43,8 @@ struct joist_step {
   uint32_t sink;                 /* FOLD: number of the sink within its group */
   /* What a run reports to its tally: */
   bool counts_wrapped; /* OPERATION, FOLD: results that do not fit */
-  bool counts_lost;    /* CONVERT, SPLAT: elements that are not the same afterwards */
+  bool counts_lost;    /* CONVERT, SPLAT: elements that are not the same afterwards; of the result
+                        * of an operation, they count as results that do not fit */
   bool saturates;      /* OPERATION: such results become the bounds of the dtype */
   bool masked_result;  /* its last operand is the mask of the result, whose elements do not count */
   bool signs_differ;   /* FOLD: of integers with a sign to ones without */

@@ -30,7 +30,7 @@ static bool is_power_of_number(const struct joist_plan *plan, const struct joist
                                const struct joist_step *step) {
   const struct joist_step *const steps = plan->steps + group->first_step;
   if (step->kind != JOIST_STEP_OPERATION || step->in[1].array ||
-      plan->program->instructions[step->instruction].op != JOIST_OP_POW)
+      step->op != JOIST_OP_POW)
     return false;
   for (uint32_t s = 0; s < group->step_count; s++)
     if (steps[s].kind == JOIST_STEP_SPLAT && steps[s].out.index == step->in[1].index) return true;

@@ -332,6 +332,19 @@ static void watch_results(struct joist_step *step, const struct joist_instructio
   step->bounds = narrow ? own : JOIST_DTYPE_NONE;
 }
 
+/* Converts a float to the integer that is the result, halves away from zero. */
+static void plan_rounded(struct planner *planner, struct joist_ref in, struct joist_ref out,
+                         const struct watch *watch) {
+  const struct joist_ref whole = new_slot(planner, in.dtype);
+  struct joist_step *const round = add_step(planner, JOIST_STEP_OPERATION, in, whole);
+  round->op = JOIST_OP_ROUND_AWAY;
+  round->instruction = watch->instruction;
+  struct joist_step *const step = add_step(planner, JOIST_STEP_CONVERT, whole, out);
+  step->counts_lost =
+      (watch->kinds & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE)) == JOIST_WATCH_OVERFLOW;
+  if (step->counts_lost) set_watch(step, watch);
+}
+
 /* Steps of one elementwise instruction. */
 static void plan_elementwise(struct planner *planner, uint32_t index) {
   const struct joist_instruction *const i = &planner->program->instructions[index];
@@ -359,11 +372,15 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
     const joist_dtype made = narrow ? own : joist_op_result(i->op, i->signature.compute);
     const struct joist_ref target = made == own ? out : new_slot(planner, made);
     struct joist_step *const step = add_step(planner, JOIST_STEP_OPERATION, in[0], target);
+    step->op = i->op;
     step->operand_count = i->operand_count;
     memcpy(step->in, in, sizeof in);
     step->instruction = index;
     watch_results(step, i, own, &watch);
-    if (made != own) add_step(planner, JOIST_STEP_CONVERT, target, out);
+    if (i->signature.rounds_float)
+      plan_rounded(planner, target, out, &watch);
+    else if (made != own)
+      add_step(planner, JOIST_STEP_CONVERT, target, out);
   }
   add_form(planner, i->result, own, own, out);
 }

@@ -17,6 +17,7 @@ struct decision {
   struct joist_type result;
   struct joist_type promoted; /* as in a signature */
   joist_dtype operand[JOIST_ELEMENT_OPERANDS];
+  bool rounds_float; /* as in a signature */
 };
 
 typedef joist_status infer(struct decision *d, struct joist_error *error);
@@ -147,6 +148,22 @@ static joist_status infer_asked(struct decision *d, struct joist_error *error) {
   return JOIST_OK;
 }
 
+/* Has the rules that compute an integer and a float in double do so. Doubles do not hold integers
+ * of 64 bits: those are computed as by other rules. */
+static void compute_in_double(struct decision *d) {
+  const joist_pair pair = joist_op_pair(d->op);
+  const bool arithmetic =
+      pair == JOIST_PAIR_ADD || pair == JOIST_PAIR_DIVIDE || pair == JOIST_PAIR_POWER;
+  if (!d->rules->mixed_in_double || !arithmetic ||
+      joist_dtype_category(d->result.dtype) != JOIST_CATEGORY_INTEGER ||
+      joist_dtype_digits(d->result.dtype) > joist_dtype_digits(JOIST_F64))
+    return;
+  for (size_t k = 0; k < d->count; k++) d->rounds_float |= is_inexact(d->operands[k].type.dtype);
+  if (!d->rounds_float) return;
+  d->promoted.dtype = JOIST_DTYPE_NONE; /* f64 holds their values */
+  read_all_in(d, JOIST_F64);
+}
+
 /* A whole number as an exponent, under rules by which the power is of the base's type. */
 static bool is_whole_power(const struct decision *d) {
   return d->op == JOIST_OP_POW && d->rules->powers_of_base && !d->operands[0].literal &&
@@ -172,11 +189,12 @@ static joist_status infer_join(struct decision *d, struct joist_error *error) {
     d->promoted = d->result;
     read_all_in(d, d->result.dtype);
   }
-  if (status != JOIST_OK || joist_op_fact(d->rules, d->op, d->result.dtype) == JOIST_FACT_COUNT)
-    return status;
-  status = apply_fact(d, error);
-  d->promoted = d->result;
-  if (status == JOIST_OK) read_all_in(d, d->result.dtype);
+  if (status == JOIST_OK && joist_op_fact(d->rules, d->op, d->result.dtype) != JOIST_FACT_COUNT) {
+    status = apply_fact(d, error);
+    d->promoted = d->result;
+    if (status == JOIST_OK) read_all_in(d, d->result.dtype);
+  }
+  if (status == JOIST_OK) compute_in_double(d);
   return status;
 }
 
@@ -184,8 +202,10 @@ static joist_status infer_inexact(struct decision *d, struct joist_error *error)
   joist_status status = join_from(d, 0, error);
   if (status == JOIST_OK) status = apply_fact(d, error);
   d->promoted = d->result;
-  if (status == JOIST_OK) read_all_in(d, d->result.dtype);
-  return status;
+  if (status != JOIST_OK) return status;
+  read_all_in(d, d->result.dtype);
+  compute_in_double(d);
+  return JOIST_OK;
 }
 
 static joist_status infer_real(struct decision *d, struct joist_error *error) {
@@ -559,6 +579,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   const joist_dtype computed = asked ? d.result.dtype : first ? d.operand[0] : d.operand[1];
   signature->compute = joist_dtype_compute(counts_own_bits(op) ? unsigned_of(computed) : computed);
   signature->promoted = d.promoted;
+  signature->rounds_float = d.rounds_float;
   signature->rounds = op == JOIST_OP_DIV && rules->quotients_rounded && !is_inexact(computed);
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
   for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) signature->operand[k] = d.operand[k];

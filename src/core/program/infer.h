@@ -20,6 +20,8 @@ struct joist_signature {
   joist_dtype operand[JOIST_ELEMENT_OPERANDS];
   /* Whether it is a quotient of integers that the rules round. */
   bool rounds;
+  /* Whether the result is computed in f64, and then rounded to the integer that it is. */
+  bool rounds_float;
   /* The dtype whose kernel runs: that of the operands, f32 for f16 and bf16. */
   joist_dtype compute;
 };

@@ -44,6 +44,7 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
   const int digits = joist_dtype_kind(from) == JOIST_KIND_BOOL ? 1 : joist_dtype_digits(from);
   const joist_overflow_rule rule = joist_op_overflow_rule(op);
   if (rule == JOIST_OVERFLOW_NEVER) return false;
+  if (inference->signature.rounds_float) return true;
   size_t n = 0, results = 0;
   if (rule > JOIST_OVERFLOW_NARROW) {
     (void)joist_shape_count(&arguments[0].shape, &n);

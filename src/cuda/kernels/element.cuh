@@ -136,6 +136,7 @@ BOTH1(ceil)
 BOTH1(trunc)
 BOTH1(rint)
 BOTH2(fmod)
+BOTH2(copysign)
 
 /* Our own, with the bits they have on the CPU. */
 #define QUICK(NAME)                                             \
