@@ -64,8 +64,8 @@
 #'   gets its first value in the loop is used afterwards, the program stops with an error that names
 #'   it.
 #' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled
-#'   when they have run for some milliseconds: as C, which `program(f, what = "c")` shows, by a
-#'   compiler that runs beside R. Files are in `tempdir()`, or in the folder that the environment
+#'   when they have run for some milliseconds and are called again, or have run for a tenth of a
+#'   second: as C, which `program(f, what = "c")` shows, by a compiler that runs beside R. Files are in `tempdir()`, or in the folder that the environment
 #'   variable `JOIST_NATIVE_CACHE` names, where later sessions find them; others who can write to
 #'   that folder can have your session run their code. Without a compiler, where compiling fails,
 #'   and where the folder may not hold programs (`noexec`), the interpreter runs the program;

@@ -57,6 +57,8 @@ test_that("what is compiled is decided by the iterations of all loops, and of lo
   inner <- jit(function(x) {
     nv_for(200L, x, function(i, x) nv_for(400L, x, function(j, x) 3.5731 * x * (1 - x)))
   }, native = "auto")
+  # A run of some milliseconds ends before a compiler is started, a long one does not.
+  expect_identical(started_by(inner(x)), 0)
   expect_identical(started_by(inner(x)), 1)
   # At most two are compiled at once.
   until <- Sys.time() + 60
@@ -68,8 +70,16 @@ test_that("what is compiled is decided by the iterations of all loops, and of lo
     long <- nv_for(90000L, x, function(i, x) 3.5733 * x * (1 - x))
     list(long, short(x))
   }, native = "auto")
-  expect_identical(started_by(alone(x)), 0)
+  expect_identical(started_by({
+    alone(x)
+    alone(x)
+  }), 0)
+  expect_identical(started_by(beside(x)), 0)
   expect_identical(started_by(beside(x)), 2)
+  while (joist_info()$native$compiling > 0 && Sys.time() < until) beside(x)
+  many <- function(x) nv_for(2000000L, x, function(i, x) 3.5734 * (x - x * x))
+  long <- jit(many, native = "auto")
+  expect_identical(started_by(long(x)), 1)
 })
 
 test_that("wide groups have the same bits when they are compiled", {

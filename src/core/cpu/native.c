@@ -17,9 +17,12 @@
 #include "core/types/error.h"
 
 /* About so many nanoseconds of the interpreter are worth a compilation, and FEWER times fewer where
- * another part of the plan is compiled: what runs beside it will run again. */
+ * another part of the plan is compiled: what runs beside it will run again. While a loop runs, the
+ * compiler is not started before LONG_RUN: it slows down what runs beside it, and a short run,
+ * which may be the only one, has its result before there is any code. */
 enum {
   WORTH = 5000000,
+  LONG_RUN = 20 * WORTH,
   PART_WORTH = 4 * WORTH,
   FEWER = 20,
   GROUP_COST = 30,
@@ -66,10 +69,11 @@ static void set_text(struct code *code, const char *text, bool wide) {
   code->kernels = joist_kernels_number();
 }
 
-/* Asks for the function of the text, if there is one. */
-static joist_status ask(struct code *code, const struct joist_run *run, struct joist_error *error) {
-  return code->entry == NULL ? JOIST_OK
-                             : joist_native_function(code->entry, run, &code->function, error);
+/* Asks for the function of the text, if there is one; with `compile`, it is compiled. */
+static joist_status ask(struct code *code, bool compile, const struct joist_run *run,
+                        struct joist_error *error) {
+  if (code->entry == NULL) return JOIST_OK;
+  return joist_native_function(code->entry, compile, run, &code->function, error);
 }
 
 static void free_site(struct joist_attached *attached) {
@@ -169,10 +173,11 @@ joist_status joist_native_look(const struct joist_plan *plan, const struct joist
   *ready = is_compiled(&site->code);
   if (*ready) return JOIST_OK;
   site->code.work += turns * site->turn;
-  if (run->native != JOIST_NATIVE_WAIT && !has_done_enough(plan, &site->code, WORTH))
-    return JOIST_OK;
+  const bool waits = run->native == JOIST_NATIVE_WAIT;
+  if (!waits && !has_done_enough(plan, &site->code, WORTH)) return JOIST_OK;
   if (site->code.entry == NULL && joist_native_is_configured()) write_source(site, plan, group);
-  const joist_status status = ask(&site->code, run, error);
+  const bool compile = waits || turns == 0 || site->code.work >= LONG_RUN;
+  const joist_status status = ask(&site->code, compile, run, error);
   *ready = site->code.function != NULL;
   return status;
 }
@@ -330,7 +335,7 @@ joist_status joist_native_find_part(const struct joist_plan *plan, const struct 
       return JOIST_OK;
     if (site->code.entry == NULL && joist_native_is_configured())
       write_part(&site->code, plan, group);
-    status = ask(&site->code, run, error);
+    status = ask(&site->code, true, run, error);
   }
   memcpy(part, &site->code.function, sizeof *part);
   return status;

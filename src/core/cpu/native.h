@@ -12,8 +12,9 @@ typedef joist_status joist_group_runner(const struct joist_plan *plan,
                                         const struct joist_group *group, void *const *arrays,
                                         const struct joist_run *run, struct joist_error *error);
 
-/* Counts `turns` more iterations of a loop by the interpreter, and starts to compile it once it is
- * worth it. `*ready` becomes whether there is compiled code by now. */
+/* Counts `turns` more iterations of a loop by the interpreter, 0 before the first of a run, and
+ * starts to compile it once it is worth it. `*ready` becomes whether there is compiled code by now.
+ */
 joist_status joist_native_look(const struct joist_plan *plan, const struct joist_group *group,
                                size_t turns, const struct joist_run *run, bool *ready,
                                struct joist_error *error) JOIST_MUST_CHECK;

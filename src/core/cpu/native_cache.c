@@ -31,7 +31,8 @@ struct joist_native_entry {
   uint64_t hash;
   size_t kernels; /* number of the instruction set */
   state state;
-  bool wide; /* see joist_native_entry_of() */
+  bool wide;   /* see joist_native_entry_of() */
+  bool sought; /* among what earlier sessions have left */
   joist_process process;
   time_t started;
   void *function;
@@ -232,10 +233,13 @@ static void compile(struct joist_native_entry *entry, const char *source, const 
   cache.compiling++;
 }
 
-static void start(struct joist_native_entry *entry) {
+/* Takes what an earlier session has left, or else starts the compiler, if `compiles`. */
+static void start(struct joist_native_entry *entry, bool compiles) {
+  if (!entry->sought && is_kept(entry) && accept(entry)) return;
+  entry->sought = true;
+  if (!compiles) return;
   char *const source = path_of(entry, ".c"), *const object = path_of(entry, ".so");
-  const bool kept = is_kept(entry) && accept(entry);
-  if (!kept && source != NULL && object != NULL) compile(entry, source, object);
+  if (source != NULL && object != NULL) compile(entry, source, object);
   free(source);
   free(object);
 }
@@ -276,14 +280,15 @@ static void look_at_all(void) {
       if (e->state == COMPILING) look(e);
 }
 
-joist_status joist_native_function(struct joist_native_entry *entry, const struct joist_run *run,
-                                   void **function, struct joist_error *error) {
+joist_status joist_native_function(struct joist_native_entry *entry, bool compiles,
+                                   const struct joist_run *run, void **function,
+                                   struct joist_error *error) {
   joist_status status = JOIST_OK;
   if (entry->state == NEW && cache.compiling >= AT_ONCE && joist_native_is_configured())
     look_at_all();
   if (entry->state == NEW && joist_native_is_configured() &&
       (cache.compiling < AT_ONCE || run->native == JOIST_NATIVE_WAIT))
-    start(entry);
+    start(entry, compiles);
   else if (entry->state == COMPILING && joist_native_is_configured())
     look(entry);
   while (run->native == JOIST_NATIVE_WAIT && entry->state == COMPILING && status == JOIST_OK) {

@@ -19,10 +19,12 @@ struct joist_native_entry;
  * used only if the compiler reports that it vectorized all loops marked for it. */
 struct joist_native_entry *joist_native_entry_of(const char *text, bool wide);
 
-/* The function that the text defines, NULL until it is compiled. Starts the compiler if it has not
- * run yet and, for JOIST_NATIVE_WAIT, waits for it. Fails with JOIST_INTERRUPTED. */
-joist_status joist_native_function(struct joist_native_entry *entry, const struct joist_run *run,
-                                   void **function, struct joist_error *error) JOIST_MUST_CHECK;
+/* The function that the text defines, NULL until it is compiled. With `compiles`, starts the
+ * compiler if it has not run yet and, for JOIST_NATIVE_WAIT, waits for it. Fails with
+ * JOIST_INTERRUPTED. */
+joist_status joist_native_function(struct joist_native_entry *entry, bool compiles,
+                                   const struct joist_run *run, void **function,
+                                   struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Whether the function may still come. */
 bool joist_native_may_come(const struct joist_native_entry *entry);
