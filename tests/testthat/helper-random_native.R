@@ -61,7 +61,7 @@ native_matrix <- function(depth) {
     return(native_pick(quote(m), quote(m), quote(m[5:1, ])))
   }
   a <- native_matrix(depth - 1L)
-  switch(sample(8L, 1L),
+  switch(sample(9L, 1L),
     call("+", a, native_matrix(depth - 1L)),
     call("*", a, bquote(nv_reshape(.(native_vector(depth - 1L)), c(5L, 1L)))),
     bquote(.(a) + nv_reshape(.(a)[2L, ], c(1L, 4L))),
@@ -69,6 +69,7 @@ native_matrix <- function(depth) {
     bquote(cbind(.(a)[, 2:4], .(native_vector(depth - 1L)))),
     bquote(rbind(.(a)[1:2, ], .(native_matrix(depth - 1L))[3:5, ])),
     bquote(nv_pad(.(a)[2:4, 2:3], 1L, c(1L, 1L), c(1L, 1L))),
+    bquote(nv_pad(.(a)[1:4, 2:4] + .(native_matrix(depth - 1L))[2:5, 1:3], s, 0:1, 1:0)),
     bquote(replaced(.(a), 2:3, .(native_scalar(depth - 1L))))
   )
 }

@@ -132,7 +132,60 @@ static void add_pad(struct writer *w, uint32_t b, const struct joist_instruction
   for (int edge = 0; joist_walk_pad_edge(from, to, i->attributes, edge, &walk); edge++)
     add_walk(w, &walk, &fill, &out, conversion(w, plan, i, 1).text);
   joist_walk_pad(from, to, i->attributes, &walk);
-  add_walk(w, &walk, &in, &out, "");
+  if (!w->is_in_place) add_walk(w, &walk, &in, &out, "");
+  w->is_in_place = false;
+}
+
+bool joist_c_is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t g) {
+  const struct joist_program *const program = plan->program;
+  uint32_t readers = 0;
+  for (uint32_t h = g; h < plan->group_count; h++) {
+    const struct joist_group *const group = &plan->groups[h];
+    const struct joist_instruction *const i = &program->instructions[group->instruction];
+    const struct joist_step *const steps = plan->steps + group->first_step;
+    for (uint32_t k = 0; group->kind == JOIST_GROUP_ARRAY && k < i->operand_count; k++)
+      readers += plan->root[i->operand[k]] == root;
+    for (uint32_t s = 0; s < group->step_count; s++)
+      for (uint32_t k = 0; k < steps[s].operand_count; k++)
+        readers += steps[s].in[k].array && plan->root[steps[s].in[k].index] == root;
+  }
+  for (uint32_t k = 0; k < program->output_count; k++)
+    readers += plan->root[program->outputs[k]] == root ? 2 : 0;
+  return readers == 1;
+}
+
+/* Whether the arrays of two values can share memory. Those of outputs and inputs are apart from
+ * what a body keeps for itself. */
+static bool shares_memory(const struct joist_plan *plan, joist_value_id v, joist_value_id other) {
+  const struct joist_value *const values = plan->program->values;
+  const uint32_t a = plan->root[v], b = plan->root[other];
+  const bool scratch = values[a].input == JOIST_NO_INPUT && plan->home[a] == JOIST_NO_HOME;
+  if (!scratch) return true;
+  if (values[b].input != JOIST_NO_INPUT || plan->home[b] != JOIST_NO_HOME) return false;
+  return plan->offset[a] < plan->offset[b] + joist_value_bytes(&values[b]) &&
+         plan->offset[b] < plan->offset[a] + joist_value_bytes(&values[a]);
+}
+
+bool joist_c_is_padded(const struct writer *w, uint32_t b, uint32_t g, joist_value_id v,
+                       struct joist_walk *walk) {
+  const struct joist_plan *const plan = w->nest->body[b].plan;
+  const struct joist_value *const values = plan->program->values;
+  if (g + 1 == plan->group_count || plan->groups[g + 1].kind != JOIST_GROUP_ARRAY) return false;
+  const struct joist_instruction *const i =
+      &plan->program->instructions[plan->groups[g + 1].instruction];
+  if (i->op != JOIST_OP_PAD || i->watch != 0 || plan->root[i->operand[0]] != v ||
+      !keeps_dtype(plan, i, 0) || !becomes_result(plan, i, 1) ||
+      !joist_c_is_read_last(plan, v, g + 1) || joist_c_is_local(w, b, v) ||
+      is_scalar(plan, i->result) || !plan->materialized[i->result])
+    return false;
+  joist_walk_pad(&values[i->operand[0]].shape, &values[i->result].shape, i->attributes, walk);
+  for (uint32_t a = 0; a < w->lowered->array_count; a++) {
+    const joist_value_id other = w->lowered->array[a];
+    if (other < JOIST_CODE_PARTIAL && !is_scalar(plan, other) &&
+        shares_memory(plan, i->result, other))
+      return false;
+  }
+  return walk->count == joist_value_count(&values[v]) && walk->out_stride[0] == 1;
 }
 
 static void add_update(struct writer *w, uint32_t b, const struct joist_instruction *i) {

@@ -68,6 +68,10 @@ struct place {
   size_t count;      /* elements of the group; 0 where a part of it is asked for */
   bool small_powers; /* the exponents that are the same for all elements are 1, 2 or 3 */
   bool staged;       /* powers by such exponents have been computed, to v<register> */
+  /* The array that is written where the next group pads it, and where that is; NULL for none. */
+  const struct joist_walk *padded;
+  uint32_t padded_array;
+  joist_value_id padded_to;
 };
 
 /* The only element of a value that a step reads or writes. */
@@ -257,6 +261,11 @@ static void end_flags(struct writer *w, const char *flag) {
   }
 }
 
+/* Whether the array is written row by row to where it is padded. */
+static bool is_padded(const struct place *at, uint32_t array) {
+  return at->padded != NULL && at->padded_array == array;
+}
+
 static void add_step(struct writer *w, const struct place *at, const struct joist_code_step *step) {
   const char *const to = joist_code_type(step->to);
   switch (step->kind) {
@@ -296,7 +305,10 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
         add_scalar(w, at, step->out);
         ADD(" = r%u;\n", step->in[0]);
       } else {
-        ADD(at->chunked ? "s%u[k] = r%u;\n" : "x%u[at + k] = r%u;\n", step->out, step->in[0]);
+        const char *const text = at->chunked                ? "s%u[k] = r%u;\n"
+                                 : is_padded(at, step->out) ? "x%u[to + (ptrdiff_t)k] = r%u;\n"
+                                                            : "x%u[at + k] = r%u;\n";
+        ADD(text, step->out, step->in[0]);
       }
       break;
     case JOIST_CODE_COPY:
@@ -384,9 +396,11 @@ static void add_pointers(struct writer *w, const struct place *at) {
           (step->kind == JOIST_CODE_STORE && step->out == a))
         type = joist_code_type(step->from);
     }
+    const bool padded = is_padded(at, a);
     if (type != NULL)
       ADD("%s%s *const x%u = (%s *)%s + %lld;\n", is_stored(w, a) ? "" : "const ", type, a, type,
-          array_name(w, at, code->array[a]).text, (long long)code->base[a]);
+          array_name(w, at, padded ? at->padded_to : code->array[a]).text,
+          (long long)(padded ? at->padded->out_base : code->base[a]));
   }
 }
 
@@ -490,7 +504,7 @@ static void add_these_runs(struct writer *w, const struct place *at) {
   const bool repairs = has_form(w, at, JOIST_C_REPAIRED, at->staged);
   const bool checks = has_form(w, at, JOIST_C_CHECKED, false);
   const bool chunked = repairs || checks || at->staged;
-  const bool rows = code->gather_count > 0 && code->rank > 1;
+  const bool rows = (code->gather_count > 0 || at->padded != NULL) && code->rank > 1;
   const bool once = !rows && (!chunked || (at->count > 0 && at->count <= CHUNK));
   ADD(once ? "{\nconst size_t at = first;\n" : "for (size_t at = first; at < last;) {\n");
   /* The whole group is whole rows, of which compilers know the length. */
@@ -520,6 +534,12 @@ static void add_these_runs(struct writer *w, const struct place *at) {
     for (uint32_t d = 0; d < code->rank; d++)
       if (code->stride[g][d] != 0)
         ADD(" + (ptrdiff_t)i%u * %lld", d, (long long)code->stride[g][d]);
+    ADD(";\n");
+  }
+  if (at->padded != NULL) {
+    ADD("const ptrdiff_t to = (ptrdiff_t)i0");
+    for (uint32_t d = 1; d < code->rank; d++)
+      ADD(" + (ptrdiff_t)i%u * %lld", d, (long long)at->padded->out_stride[d]);
     ADD(";\n");
   }
   add_steps(w, at, true);
@@ -653,6 +673,28 @@ static bool watches_sinks(const struct joist_plan *plan, const struct joist_grou
   return any;
 }
 
+/* Has the group write where the next one pads, if that is all that the next one is for. */
+static void find_padded(struct writer *w, struct place *at, uint32_t g, struct joist_walk *walk) {
+  struct joist_code *const code = w->lowered;
+  for (uint32_t a = 0; a < code->array_count && at->manner == RUN; a++)
+    if (is_stored(w, a) && joist_c_is_padded(w, at->body, g, code->array[a], walk)) {
+      bool same = code->gather_count == 0 || code->rank == (uint32_t)walk->rank;
+      for (uint32_t d = 0; d < code->rank && same && code->gather_count > 0; d++)
+        same = code->extent[d] == walk->extent[d];
+      for (uint32_t s = 0; s < code->step_count; s++) same &= !is_uniform_power(w, &code->steps[s]);
+      if (!same || has_form(w, at, JOIST_C_REPAIRED, false) ||
+          has_form(w, at, JOIST_C_CHECKED, false))
+        return;
+      at->padded = walk;
+      at->padded_array = a;
+      at->padded_to = at->plan->program->instructions[at->plan->groups[g + 1].instruction].result;
+      code->rank = (uint32_t)walk->rank;
+      for (int d = 0; d < walk->rank; d++) code->extent[d] = walk->extent[d];
+      w->is_in_place = true;
+      return;
+    }
+}
+
 static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_group *const group = &plan->groups[g];
@@ -669,6 +711,8 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   }
   const struct joist_code *const code = w->lowered;
   const bool checks = has_form(w, &at, JOIST_C_CHECKED, false);
+  struct joist_walk walk;
+  find_padded(w, &at, g, &walk);
   ADD("{\n");
   begin_flags(w);
   if (at.manner != ALONE) add_pointers(w, &at);
@@ -827,25 +871,6 @@ static uint32_t group_of(const struct joist_plan *plan, const struct joist_instr
   return g;
 }
 
-/* Whether nothing but group g reads the array of a value from that group on, and that once. */
-static bool is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t g) {
-  const struct joist_program *const program = plan->program;
-  uint32_t readers = 0;
-  for (uint32_t h = g; h < plan->group_count; h++) {
-    const struct joist_group *const group = &plan->groups[h];
-    const struct joist_instruction *const i = &program->instructions[group->instruction];
-    const struct joist_step *const steps = plan->steps + group->first_step;
-    for (uint32_t k = 0; group->kind == JOIST_GROUP_ARRAY && k < i->operand_count; k++)
-      readers += plan->root[i->operand[k]] == root;
-    for (uint32_t s = 0; s < group->step_count; s++)
-      for (uint32_t k = 0; k < steps[s].operand_count; k++)
-        readers += steps[s].in[k].array && plan->root[steps[s].in[k].index] == root;
-  }
-  for (uint32_t k = 0; k < program->output_count; k++)
-    readers += plan->root[program->outputs[k]] == root ? 2 : 0;
-  return readers == 1;
-}
-
 static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint32_t k);
 
 /* The value that the instruction which makes `root` writes into, in place. UINT32_MAX if there is
@@ -868,7 +893,7 @@ static uint32_t before(const struct writer *w, uint32_t b, uint32_t root) {
   } else {
     return UINT32_MAX;
   }
-  return is_read_last(plan, plan->root[from], g) ? plan->root[from] : UINT32_MAX;
+  return joist_c_is_read_last(plan, plan->root[from], g) ? plan->root[from] : UINT32_MAX;
 }
 
 /* Whether carry k of a loop, input `given` + k of its body b, is only read before it is written to
