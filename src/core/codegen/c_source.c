@@ -222,11 +222,19 @@ static const char *scalar_wraps(const struct joist_code_step *step) {
   }
 }
 
+/* How the flag of a step compares with 0 if it is set. */
+static const char *test_of_flag(struct writer *w, const struct joist_code_step *step) {
+  return step->kind == JOIST_CODE_WRAPS && joist_c_need_wraps(w, step->op, step->from) ? "<" : "!=";
+}
+
 static void add_watch(struct writer *w, const struct place *at,
                       const struct joist_code_step *step) {
   const char *const type = type_of_flag(step);
   if (at->manner == MENDING) return;
-  ADD("w%u = (%s)(w%u | ", step->out, type, step->out);
+  if (at->manner == ALONE)
+    ADD("if ((");
+  else
+    ADD("w%u = (%s)(w%u | ", step->out, type, step->out);
   if (step->to) ADD("(r%u != 0 ? 0 : ", step->in[2]);
   if (step->kind == JOIST_CODE_WRAPS) {
     const char *const flag = at->manner == ALONE ? scalar_wraps(step) : NULL;
@@ -243,7 +251,9 @@ static void add_watch(struct writer *w, const struct place *at,
         (long long)joist_dtype_min_int((joist_dtype)step->op), step->in[0],
         (long long)joist_dtype_max_int((joist_dtype)step->op));
   }
-  ADD(step->to ? "));\n" : ");\n");
+  ADD(step->to ? "))" : ")");
+  if (at->manner == ALONE) ADD(" %s 0) native->wrapped = 1", test_of_flag(w, step));
+  ADD(";\n");
 }
 
 /* The flags of a group before its elements, and after them. */
@@ -256,8 +266,7 @@ static void end_flags(struct writer *w, const char *flag) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
     const struct joist_code_step *const step = &w->lowered->steps[s];
     if (!is_watch(step)) continue;
-    const bool sign = step->kind == JOIST_CODE_WRAPS && joist_c_need_wraps(w, step->op, step->from);
-    ADD("if (w%u %s 0) %s = 1;\n", step->out, sign ? "<" : "!=", flag);
+    ADD("if (w%u %s 0) %s = 1;\n", step->out, test_of_flag(w, step), flag);
   }
 }
 
@@ -714,8 +723,10 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
   struct joist_walk walk;
   find_padded(w, &at, g, &walk);
   ADD("{\n");
-  begin_flags(w);
-  if (at.manner != ALONE) add_pointers(w, &at);
+  if (at.manner != ALONE) {
+    begin_flags(w);
+    add_pointers(w, &at);
+  }
   bool computes = false;
   for (uint32_t s = 0; s < code->step_count; s++) {
     const struct joist_code_step *const step = &code->steps[s];
@@ -746,7 +757,7 @@ static void add_group(struct writer *w, uint32_t b, uint32_t g) {
       ADD("(void)any;\n");
     }
   }
-  end_flags(w, "native->wrapped");
+  if (at.manner != ALONE) end_flags(w, "native->wrapped");
   if (group->sink_count > 0) add_folds(w, &at, group);
   ADD("}\n");
 }
