@@ -139,7 +139,7 @@ warnings: install
 	@$(step) sh -c '! grep -A 5 -i "warning:" $(work)/install.log'
 
 tidy:
-	@$(step) sh tools/steps/tidy 50000
+	@$(step) sh tools/steps/tidy 20000
 
 tidy-long:
 	@$(step) sh tools/steps/tidy 225000
@@ -173,7 +173,7 @@ base: install
 	@$(step) $(r) -f tests/base/random_calls.R --args 3000
 
 control: install
-	@$(step) $(r) -f tests/base/random_control_flow.R --args 200 1001
+	@$(step) $(r) -f tests/base/random_control_flow.R --args 120 1001
 
 numpy: install
 	@$(step) $(r) -f tests/numpy/programs.R --args 2000

@@ -1,6 +1,6 @@
-/* The instruction sets in which a test runs its kernels: all that the machine supports, or only the
- * one named by JOIST_TEST_KERNELS; with sanitizers, the widest, whose kernels alone are
- * instrumented. Owns nothing. */
+/* The instruction sets in which a test runs its kernels: all that the machine supports, only the
+ * one named by JOIST_TEST_KERNELS, or only the widest where JOIST_TEST_WIDEST is set: with
+ * sanitizers its kernels alone are instrumented. Owns nothing. */
 #ifndef JOIST_TESTS_SETS_H
 #define JOIST_TESTS_SETS_H
 
@@ -11,7 +11,8 @@
 
 enum { MAX_SETS = 3 };
 
-/* Fills `sets` and returns their number; generic is the first, unless another one is named. */
+/* Fills `sets` and returns their number; generic is the first, unless another one is named or only
+ * the widest is asked for. */
 static int find_sets(const char *sets[MAX_SETS]) {
   static const char *const all[MAX_SETS] = {"generic", "avx2", "avx512"};
   const char *const only = getenv("JOIST_TEST_KERNELS");
@@ -21,10 +22,10 @@ static int find_sets(const char *sets[MAX_SETS]) {
       CHECK_STR(joist_kernels_name(), all[k]);
       sets[count++] = all[k];
     }
-#ifdef __SANITIZE_ADDRESS__
-  if (count > 1) sets[0] = sets[count - 1];
-  count = count > 0;
-#endif
+  if (count > 0 && getenv("JOIST_TEST_WIDEST") != NULL) {
+    sets[0] = sets[count - 1];
+    count = 1;
+  }
   CHECK(count >= 1);
   return count;
 }

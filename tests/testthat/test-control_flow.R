@@ -670,7 +670,7 @@ test_that("algorithms give what they give in R", { # nolint: cyclocomp_linter.
 })
 
 test_that("random functions give what they give in R, to the bit", {
-  for (seed in 1:100) expect_null(control_difference(seed, 2L))
+  for (seed in 1:60) expect_null(control_difference(seed, 2L))
 })
 
 # ---- carries ----

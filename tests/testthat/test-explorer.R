@@ -109,7 +109,7 @@ test_that("the page is one file that asks for nothing", {
 })
 
 test_that("its answers are the package's", {
-  sets <- c("jax_strict", "octave", "duckdb")
+  sets <- c("octave", "duckdb")
   expect_answers(page_of(rules = sets), as.list(sets))
   own <- promotion_lattice(
     data.frame(from = c("a<b", 'c"d\\', "i8"), to = c("\u00fcber", "\u00fcber", "i16")),

@@ -1,7 +1,7 @@
 # Random functions with R numbers among their arguments; tests/promotion/random_numbers.R runs more.
 
 test_that("functions of tensors and R numbers give compiled what they give eagerly", {
-  wrong <- unlist(lapply(1:200, number_disagreements))
+  wrong <- unlist(lapply(1:80, number_disagreements))
   expect_identical(unname(wrong), character())
 })
 

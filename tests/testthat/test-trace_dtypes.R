@@ -214,7 +214,7 @@ test_that("wide calls and many marks fit 80 columns", {
 
 test_that("random functions have the dtypes that their calls have one by one", {
   set.seed(41)
-  for (k in 1:40) {
+  for (k in 1:20) {
     program <- random_function()
     f <- function_of(program$lines, keep = TRUE)
     for (rules in promotion_rule_sets()$id) {
@@ -230,7 +230,7 @@ test_that("abstract arguments give the same ledger as tensors", {
   set.seed(42)
   abstract <- function(x) nv_aval(dtype(x), shape(x), ambiguous(x))
   same <- 0L
-  for (k in 1:60) {
+  for (k in 1:40) {
     program <- random_function()
     f <- function_of(program$lines)
     for (rules in c("anvil", "jax", "numpy", "torch")) {
@@ -240,7 +240,7 @@ test_that("abstract arguments give the same ledger as tensors", {
       same <- same + 1L
     }
   }
-  expect_gt(same, 50L)
+  expect_gt(same, 30L)
 })
 
 test_that("a call that is several operations is one row, and an assignment is as it was written", {

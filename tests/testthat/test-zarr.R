@@ -358,6 +358,8 @@ test_that("a small stream that would fill the memory is refused by its length", 
 test_that("what is written is what is read, for every dtype, codec, order and part of a chunk", {
   shapes <- list(7L, c(5L, 4L), c(4L, 3L, 5L))
   chunks <- list(3L, c(2L, 4L), c(3L, 3L, 2L))
+  # Two dtypes in all ways, of each other one every fifth way, another one for each.
+  way <- 0L
   for (dtype in dtypes()) {
     size <- length(nv_write_bin(nv_convert(nv_scalar(0), dtype)))
     for (k in seq_along(shapes)) {
@@ -368,6 +370,8 @@ test_that("what is written is what is read, for every dtype, codec, order and pa
       for (endian in c("little", "big")) {
         for (order in list("C", "F", c(seq_along(shapes[[k]])[-1L], 1L))) {
           for (codec in c(list(character(), c("gzip", "crc32c")), as.list(written_codecs()))) {
+            way <- way + 1L
+            if (way %% 5L != 0L && !(dtype %in% c("i16", "c64"))) next
             folder <- tempfile()
             x <- nv_zarr_create(folder, dtype, shapes[[k]], chunks[[k]],
               codecs = codec, order = order, endian = endian)

@@ -507,11 +507,11 @@ static void test_everything(void) {
   test_moves();
   test_on_cpu();
   test_watched();
-  test_random(150, (struct style){.elements = 60, .instructions = 12}, "tiny");
-  test_random(100, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
-  test_random(150, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
-  test_random(60, (struct style){.elements = 400, .instructions = 40}, "long");
-  test_random(20, (struct style){.elements = 20000, .instructions = 15}, "large");
+  test_random(100, (struct style){.elements = 60, .instructions = 12}, "tiny");
+  test_random(60, (struct style){.elements = 300, .zero = true, .instructions = 12}, "zero");
+  test_random(100, (struct style){.elements = 200, .checked = true, .instructions = 8}, "checked");
+  test_random(40, (struct style){.elements = 400, .instructions = 40}, "long");
+  test_random(12, (struct style){.elements = 20000, .instructions = 15}, "large");
   CHECK(seen.compared > 100000 && (seen.failing > 3 || short_run) && seen.given > 100);
   test_positions();
 }
