@@ -179,11 +179,15 @@ promotion_rule_sets <- function() {
 #' shifts), sums, products, cumulative ones, matrix products, [nv_scatter_add()] and implicit
 #' conversions between integer dtypes, in every dtype, also in programs of [jit()]. With
 #' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
-#' Octave and MATLAB. Where rules compute an integer and a float in double and round the result to
-#' the integer (`mixed = "double"` of [promotion_rules_new()]: `octave`), it is one of these in any
-#' case, and 0 for NaN. Missing elements do not count, nor does what [nv_convert()] or an argument
+#' Octave and MATLAB. Missing elements do not count, nor does what [nv_convert()] or an argument
 #' `dtype` asks for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs
 #' nothing.
+#'
+#' Rules with `mixed = "double"` (see [promotion_rules_new()]; `octave` is one) compute an integer
+#' and a float in double and round the result to the integer. A result that does not fit becomes
+#' the least or greatest value whatever `overflow` says, which can still warn, and NaN becomes 0.
+#' `c()`, `ifelse()` and assignment convert the float to the integer instead: a fraction that is
+#' dropped is a `loss`.
 #'
 #' An error about promotion is raised before anything is computed, one about values afterwards. A
 #' warning is given once per call site: the

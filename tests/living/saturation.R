@@ -1,6 +1,6 @@
 # Saturating integers beside Octave: sums, differences, products, quotients, negatives and absolute
-# values of random integers and extremes, of every dtype that Octave has; those of up to 32 bits also
-# with doubles and singles.
+# values of random integers and extremes, of every dtype that Octave has; of those of up to 32 bits
+# also with doubles and singles.
 #
 #   Rscript tests/living/saturation.R [ELEMENTS]
 #
@@ -41,7 +41,7 @@ draw <- function(dtype) {
   for (end in list(info$min, info$max)) x[sample(count, count %/% 20)] <- end
   x
 }
-# Small numbers with fractions, halves, large ones and what is not finite.
+# Small numbers with fractions, multiples of 0.5, large numbers, zeros, infinities and NaN.
 draw_floats <- function() {
   sort_of <- sample(4L, count, replace = TRUE, prob = c(6, 2, 1, 0.2))
   y <- stats::runif(count, -4, 4)

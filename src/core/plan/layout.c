@@ -29,8 +29,7 @@ static uint32_t work_of(joist_op op, joist_dtype result) {
 static bool is_power_of_number(const struct joist_plan *plan, const struct joist_group *group,
                                const struct joist_step *step) {
   const struct joist_step *const steps = plan->steps + group->first_step;
-  if (step->kind != JOIST_STEP_OPERATION || step->in[1].array ||
-      step->op != JOIST_OP_POW)
+  if (step->kind != JOIST_STEP_OPERATION || step->in[1].array || step->op != JOIST_OP_POW)
     return false;
   for (uint32_t s = 0; s < group->step_count; s++)
     if (steps[s].kind == JOIST_STEP_SPLAT && steps[s].out.index == step->in[1].index) return true;

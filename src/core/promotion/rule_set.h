@@ -138,7 +138,7 @@ typedef enum {
   /* `/` rounds quotients that are integers, halves away from zero: Octave. */                     \
   X(quotients_rounded, "whole quotients", "truncated", "rounded")                                  \
   /* `+`, `-`, `*`, `/` and `^` of a float and an integer of up to 32 bits are computed in f64,    \
-   * and rounded where the result is an integer, halves away from zero: Octave. */                         \
+   * and rounded where the result is an integer, halves away from zero: Octave. */                 \
   X(mixed_in_double, "mixed arithmetic", "common", "double")
 
 enum { JOIST_RULES_TEXT_SIZE = 160 };
