@@ -184,10 +184,10 @@ promotion_rule_sets <- function() {
 #' nothing.
 #'
 #' Rules with `mixed = "double"` (see [promotion_rules_new()]; `octave` is one) compute an integer
-#' and a float in double and round the result to the integer. A result that does not fit becomes
-#' the least or greatest value whatever `overflow` says, which can still warn, and NaN becomes 0.
-#' `c()`, `ifelse()` and assignment convert the float to the integer instead: a fraction that is
-#' dropped is a `loss`.
+#' and a float in double and round the result to the integer dtype. A result that does not fit
+#' becomes the least or greatest value, and NaN becomes 0, whatever `overflow` says; `"warn"` and
+#' `"error"` still report it. `c()`, `ifelse()` and assignment convert the float to the integer
+#' dtype instead: a fraction that is dropped is a `loss`.
 #'
 #' An error about promotion is raised before anything is computed, one about values afterwards. A
 #' warning is given once per call site: the

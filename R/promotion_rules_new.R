@@ -70,9 +70,9 @@
 #' @param quotients how `/` rounds where its result is an integer: `"truncated"`, or `"rounded"`
 #'   to the nearest, halves away from zero (Octave).
 #' @param mixed what `+`, `-`, `*`, `/` and `^` of an integer and a float are computed in where the
-#'   result is an integer: the `"common"` dtype, which takes the float's fraction off, or
-#'   `"double"`, so that the result is rounded instead, to the nearest and halves away from zero
-#'   (Octave). Results of 64 bits are computed in the common dtype in any case.
+#'   result is an integer: the `"common"` dtype, which drops the float's fraction, or `"double"`,
+#'   after which the result is rounded to the nearest integer, halves away from zero (Octave).
+#'   Results of 64 bits are always computed in the common dtype.
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:

@@ -66,14 +66,10 @@ changed_message <- function(facts, file, line) {
       paste0(count, " results of ", facts$dtype, ", the first at position ", position, ", do")
     }
     wide <- if (facts$bounded || facts$dtype %in% c("i64", "ui64")) "f64" else "i64"
-    becomes <- if (!facts$bounded) {
-      paste0("wrap", if (one) "s")
-    } else if (one) {
-      "becomes the nearest number that does"
-    } else {
-      "become the nearest number that does"
-    }
-    what <- paste0(what, " not fit and ", becomes)
+    what <- paste0(
+      what, " not fit and ", if (facts$bounded) "become" else "wrap", if (one) "s",
+      if (facts$bounded) " the nearest number that does"
+    )
     advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
   } else {
     from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")

@@ -234,6 +234,6 @@ test_that("casts of random functions do what they say under every pair of rule s
     if (from %in% compared$errors$rules) next
     expect_identical(check_casts(program, compared, counts), character())
   }
-  expect_gt(counts$casts, 50L)
+  expect_gt(counts$casts, 100L)
   expect_gt(counts$fewest, 0.9 * counts$casts)
 })

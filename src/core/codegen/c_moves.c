@@ -132,8 +132,8 @@ static void add_pad(struct writer *w, uint32_t b, const struct joist_instruction
   for (int edge = 0; joist_walk_pad_edge(from, to, i->attributes, edge, &walk); edge++)
     add_walk(w, &walk, &fill, &out, conversion(w, plan, i, 1).text);
   joist_walk_pad(from, to, i->attributes, &walk);
-  if (!w->is_in_place) add_walk(w, &walk, &in, &out, "");
-  w->is_in_place = false;
+  if (!w->is_filled) add_walk(w, &walk, &in, &out, "");
+  w->is_filled = false;
 }
 
 bool joist_c_is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t g) {

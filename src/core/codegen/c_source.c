@@ -682,26 +682,31 @@ static bool watches_sinks(const struct joist_plan *plan, const struct joist_grou
   return any;
 }
 
+/* Whether the rows that the walk writes are those in which the group's operands are read. */
+static bool has_runs_of(const struct joist_code *code, const struct joist_walk *walk) {
+  if (code->gather_count == 0) return true;
+  bool same = code->rank == (uint32_t)walk->rank;
+  for (uint32_t d = 0; d < code->rank && same; d++) same = code->extent[d] == walk->extent[d];
+  return same;
+}
+
 /* Has the group write where the next one pads, if that is all that the next one is for. */
 static void find_padded(struct writer *w, struct place *at, uint32_t g, struct joist_walk *walk) {
   struct joist_code *const code = w->lowered;
-  for (uint32_t a = 0; a < code->array_count && at->manner == RUN; a++)
-    if (is_stored(w, a) && joist_c_is_padded(w, at->body, g, code->array[a], walk)) {
-      bool same = code->gather_count == 0 || code->rank == (uint32_t)walk->rank;
-      for (uint32_t d = 0; d < code->rank && same && code->gather_count > 0; d++)
-        same = code->extent[d] == walk->extent[d];
-      for (uint32_t s = 0; s < code->step_count; s++) same &= !is_uniform_power(w, &code->steps[s]);
-      if (!same || has_form(w, at, JOIST_C_REPAIRED, false) ||
-          has_form(w, at, JOIST_C_CHECKED, false))
-        return;
-      at->padded = walk;
-      at->padded_array = a;
-      at->padded_to = at->plan->program->instructions[at->plan->groups[g + 1].instruction].result;
-      code->rank = (uint32_t)walk->rank;
-      for (int d = 0; d < walk->rank; d++) code->extent[d] = walk->extent[d];
-      w->is_in_place = true;
-      return;
-    }
+  bool direct = at->manner == RUN && !has_form(w, at, JOIST_C_REPAIRED, false) &&
+                !has_form(w, at, JOIST_C_CHECKED, false);
+  for (uint32_t s = 0; s < code->step_count; s++) direct &= !is_uniform_power(w, &code->steps[s]);
+  for (uint32_t a = 0; a < code->array_count && direct; a++) {
+    if (!is_stored(w, a) || !joist_c_is_padded(w, at->body, g, code->array[a], walk)) continue;
+    if (!has_runs_of(code, walk)) return;
+    at->padded = walk;
+    at->padded_array = a;
+    at->padded_to = at->plan->program->instructions[at->plan->groups[g + 1].instruction].result;
+    code->rank = (uint32_t)walk->rank;
+    for (int d = 0; d < walk->rank; d++) code->extent[d] = walk->extent[d];
+    w->is_filled = true;
+    return;
+  }
 }
 
 static void add_group(struct writer *w, uint32_t b, uint32_t g) {

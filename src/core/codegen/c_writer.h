@@ -17,8 +17,7 @@ struct writer {
   const struct joist_step *steps; /* of the plan: of a part */
   uint32_t step_count;
   uint32_t loops; /* so far: numbers names */
-  /* The elements that the next group would copy have been written to their place. */
-  bool is_in_place;
+  bool is_filled; /* the next group, a pad, has its elements in place already */
   bool failed;
   bool calls[JOIST_NEST_MAX]; /* per body: the interpreter runs one of its groups */
   bool has_op[JOIST_OP_COUNT][JOIST_DTYPE_COUNT];

@@ -74,9 +74,7 @@ static struct joist_step *only_for_one(const struct joist_plan *plan,
         steps[s].out.index == slot.index)
       found = &steps[s];
   }
-  return found != NULL && readers == 1 && plan->program->instructions[found->instruction].op == op
-             ? found
-             : NULL;
+  return found != NULL && readers == 1 && found->op == op ? found : NULL;
 }
 
 static bool is_splat(const struct joist_plan *plan, const struct joist_group *group,

@@ -19,8 +19,8 @@ struct joist_native_entry;
  * used only if the compiler reports that it vectorized all loops marked for it. */
 struct joist_native_entry *joist_native_entry_of(const char *text, bool wide);
 
-/* The function that the text defines, NULL until it is compiled. With `compiles`, starts the
- * compiler if it has not run yet and, for JOIST_NATIVE_WAIT, waits for it. Fails with
+/* The function that the text defines, NULL until it is compiled. If `compiles`, starts the compiler
+ * unless it was started before; the policy JOIST_NATIVE_WAIT then waits until it ends. Fails with
  * JOIST_INTERRUPTED. */
 joist_status joist_native_function(struct joist_native_entry *entry, bool compiles,
                                    const struct joist_run *run, void **function,

@@ -43,8 +43,8 @@ struct joist_step {
   uint32_t sink;                 /* FOLD: number of the sink within its group */
   /* What a run reports to its tally: */
   bool counts_wrapped; /* OPERATION, FOLD: results that do not fit */
-  bool counts_lost;    /* CONVERT, SPLAT: elements that are not the same afterwards; of the result
-                        * of an operation, they count as results that do not fit */
+  bool counts_lost;    /* CONVERT, SPLAT: elements that change; if it converts a rounded result,
+                        * they count as results that do not fit */
   bool saturates;      /* OPERATION: such results become the bounds of the dtype */
   bool masked_result;  /* its last operand is the mask of the result, whose elements do not count */
   bool signs_differ;   /* FOLD: of integers with a sign to ones without */
