@@ -19,9 +19,20 @@ implicit_promotion <- function(facts, places) {
   )
 }
 
-# Tells of what C found, with the fields of it that are named and those that all conditions have.
-# The file and the line are NA where C found none.
+# Where warnings about values were given, unless a policy keeps its own list: the calls, by
+# operation, kind and source reference.
+warned_places <- new.env(parent = emptyenv())
+
+# Tells of what C found, by an error, or by a warning once per call site, with the fields of it that
+# are named and those that all conditions have. The file and the line are NA where C found none.
 tell_facts <- function(facts, places, call, message, class, error, warning, fields) {
+  # A program that wraps on purpose comes here at every operation: first look at what was told.
+  if (is.null(places)) places <- warned_places
+  place <- paste(c(facts$op, facts$kind, facts$file, facts$reference), collapse = " ")
+  calls <- places[[place]]
+  if (!facts$refused) {
+    for (told in calls) if (identical(told, call)) return(invisible())
+  }
   file <- if (is.null(facts$file)) NA_character_ else facts$file
   line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
   condition <- judged_condition(
@@ -30,7 +41,9 @@ tell_facts <- function(facts, places, call, message, class, error, warning, fiel
   )
   fields <- c("kind", "op", "operands", fields)
   condition[fields] <- facts[fields]
-  tell_once(condition, facts, places)
+  if (facts$refused) stop(condition)
+  warning(condition)
+  assign(place, c(calls, list(call)), envir = places) # not where a handler made an error of it
 }
 
 # An error or a warning of a policy, whose classes may have "%s" in place of "error" or "warning".
@@ -86,22 +99,6 @@ changed_message <- function(facts, file, line) {
     subject, if (facts$converts) " " else ": ", what, at, "; ", advice,
     ", or allow it by with_promotion(NULL, ..., on = c(", facts$kind, " = \"ok\"))"
   )
-}
-
-# Where warnings about values were given, unless a policy keeps its own list.
-warned_places <- new.env(parent = emptyenv())
-
-# An error, or a warning once per call site.
-tell_once <- function(condition, facts, places) {
-  if (facts$refused) stop(condition)
-  if (is.null(places)) places <- warned_places
-  call <- deparse(condition$call)
-  place <- c(facts$op, facts$kind, call, condition$file, unclass(facts$reference))
-  place <- paste(place, collapse = "\n")
-  if (!exists(place, envir = places, inherits = FALSE)) {
-    warning(condition)
-    assign(place, TRUE, envir = places) # not where a handler made an error of it
-  }
 }
 
 promotion_message <- function(facts, file, line) {

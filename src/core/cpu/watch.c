@@ -75,12 +75,26 @@ struct looking {
   size_t first;
 };
 
+/* How many of n elements wrapped and are not missing, eight at a time. */
+static size_t count_wrapped(size_t n, const uint8_t *wrapped, const uint8_t *missing) {
+  const uint64_t ones = UINT64_C(0x0101010101010101);
+  size_t count = 0, k = 0;
+  for (; k + 8 <= n; k += 8) {
+    uint64_t w, m;
+    memcpy(&w, wrapped + k, 8);
+    memcpy(&m, missing + k, 8);
+    count += ((w | w >> 1) & ~m & ones) * ones >> 56;
+  }
+  for (; k < n; k++) count += (wrapped[k] != 0) & (missing[k] == 0);
+  return count;
+}
+
 static void report(const struct looking *at, size_t n, const uint8_t *wrapped,
                    const uint8_t *mask) {
   static const uint8_t nowhere[PIECE] = {0};
   const uint8_t *const missing = mask != NULL ? mask : nowhere;
-  size_t count = 0, first = 0;
-  for (size_t k = 0; k < n; k++) count += (wrapped[k] != 0) & (missing[k] == 0);
+  const size_t count = count_wrapped(n, wrapped, missing);
+  size_t first = 0;
   while (first < n && (wrapped[first] == 0 || missing[first] != 0)) first++;
   if (at->tally != NULL && !at->step->saturates)
     joist_tally_add(at->tally, at->program, at->step->instruction, JOIST_FOUND_OVERFLOW, count,
