@@ -11,18 +11,8 @@ enum { NARROW_WORK = 4 };    /* a function of f16 or bf16, which may be looked u
 /* About how many additions one element costs. */
 static uint32_t work_of(joist_op op, joist_dtype result) {
   if (joist_dtype_compute(result) != result) return NARROW_WORK;
-  switch (joist_op_class(op)) {
-    case JOIST_CLASS_INEXACT:
-    case JOIST_CLASS_ANGLE:
-      return op == JOIST_OP_DIV || op == JOIST_OP_SQRT ? 2 : 16;
-    case JOIST_CLASS_JOIN:
-      return op == JOIST_OP_POW || op == JOIST_OP_MOD || op == JOIST_OP_FLOORDIV ||
-                     op == JOIST_OP_ROUND_DIV
-                 ? 16
-                 : 1;
-    default:
-      return 1;
-  }
+  const joist_work work = joist_op_work(op);
+  return work == JOIST_WORK_FUNCTION ? 16 : work == JOIST_WORK_DIVISION ? 2 : 1;
 }
 
 /* Whether the step is a power of one number, which may be a square or a root: as cheap as that. */

@@ -190,6 +190,17 @@ const char *joist_overflow_rule_name(joist_overflow_rule rule) {
   return names[rule];
 }
 
+joist_work joist_op_work(joist_op op) {
+  static const joist_work stated[JOIST_OP_COUNT] = {
+#define WORK(ID, AMOUNT) [JOIST_OP_##ID] = JOIST_WORK_##AMOUNT,
+#include "core/program/ops.def"
+  };
+  if (stated[op] != JOIST_WORK_UNSTATED) return stated[op];
+  const joist_class class = operations[op].class;
+  return class == JOIST_CLASS_INEXACT || class == JOIST_CLASS_ANGLE ? JOIST_WORK_FUNCTION
+                                                                    : JOIST_WORK_ADDITION;
+}
+
 bool joist_op_wraps(joist_op op, joist_kind kind) {
 #define WRAPS(ID, KIND, OPERANDS, HOW, TEST, MAY, WRAP, BELOW) \
   if (op == JOIST_OP_##ID && kind == JOIST_KIND_##KIND) return true;

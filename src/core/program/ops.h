@@ -81,6 +81,15 @@ typedef enum {
   JOIST_OVERFLOW_SCATTER    /* an element that was added to */
 } joist_overflow_rule;
 
+/* What an element of an operation costs, about. */
+typedef enum {
+  JOIST_WORK_UNSTATED,
+  JOIST_WORK_MOVE,     /* operations on whole arrays that compute nothing */
+  JOIST_WORK_ADDITION, /* an addition */
+  JOIST_WORK_DIVISION, /* as long as a load from memory */
+  JOIST_WORK_FUNCTION  /* an exponential */
+} joist_work;
+
 /* What runs an operation. */
 typedef enum {
   JOIST_FAMILY_ELEMENTWISE, /* kernels, tile by tile; fused with its neighbours */
@@ -154,6 +163,8 @@ const char *joist_missing_rule_name(joist_missing_rule rule);
 
 joist_overflow_rule joist_op_overflow_rule(joist_op op);
 const char *joist_overflow_rule_name(joist_overflow_rule rule);
+
+joist_work joist_op_work(joist_op op);
 /* Whether results of the operation can overflow in dtypes of this kind. */
 bool joist_op_wraps(joist_op op, joist_kind kind);
 

@@ -16,29 +16,10 @@ enum cost { CHEAP, FUNCTION, WHOLE_ARRAY, LOOP, COSTS };
 static enum cost cost_of(const struct joist_instruction *i) {
   if (i->again) return CHEAP;
   if (i->region_count > 0) return LOOP;
-  switch (i->op) {
-    case JOIST_OP_ALIAS:
-    case JOIST_OP_RESHAPE:
-    case JOIST_OP_PERMUTE:
-    case JOIST_OP_SLICE:
-    case JOIST_OP_CONCATENATE:
-    case JOIST_OP_PAD:
-    case JOIST_OP_UPDATE:
-    case JOIST_OP_IOTA:
-    case JOIST_OP_DIV: /* this and the square root take about as long as a load from memory */
-    case JOIST_OP_SQRT:
-      return CHEAP;
-    case JOIST_OP_POW:
-    case JOIST_OP_MOD:
-    case JOIST_OP_FLOORDIV:
-    case JOIST_OP_ROUND_DIV:
-      return FUNCTION;
-    default:
-      break;
-  }
+  const joist_work work = joist_op_work(i->op);
+  if (work == JOIST_WORK_MOVE) return CHEAP;
   if (joist_op_is_array(i->op) || joist_op_is_reduction(i->op)) return WHOLE_ARRAY;
-  const joist_class class = joist_op_class(i->op);
-  return class == JOIST_CLASS_INEXACT || class == JOIST_CLASS_ANGLE ? FUNCTION : CHEAP;
+  return work == JOIST_WORK_FUNCTION ? FUNCTION : CHEAP;
 }
 
 /* Which costs count, from the most memory to the least. */
