@@ -8,7 +8,7 @@
 #' and shape, the operation, its operands and its attributes by name. The first dimension and the
 #' first position are 1. The line of R code that an instruction comes from follows it, if the
 #' function has kept its source (`options(keep.source = TRUE)`, which is R's default in interactive
-#' sessions).
+#' sessions). An instruction whose results are not used is marked "not run".
 #'
 #' @param f A function, jitted or not.
 #' @param ... Arguments of `f`: tensors, [nv_aval()], R numbers, and nested lists of them. Without

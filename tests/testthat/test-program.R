@@ -100,3 +100,15 @@ test_that("a literal that occurs often is one constant", {
   expect_length(grep("mul(", lines, fixed = TRUE), 50L)
   expect_length(grep("constant", lines, fixed = TRUE), 0L)
 })
+
+test_that("an instruction whose results are not used is marked, but not one that prints", {
+  f <- function(x) {
+    unused <- exp(x) + 1
+    nv_print(x * 3)
+    x * 2
+  }
+  lines <- capture.output(print(program(f, nv_aval("f32", 3L))))
+  marked <- grepl("not run", lines)
+  expect_identical(sum(marked), 2L)
+  expect_match(lines[marked], "exp\\(|add\\(")
+})

@@ -121,12 +121,6 @@ static struct joist_ref converted(struct planner *planner, struct joist_ref in, 
   return out;
 }
 
-static bool any_needed(const struct joist_instruction *i, const bool *needed) {
-  bool any = joist_has_effect(i);
-  for (uint32_t r = 0; r < i->result_count; r++) any |= needed[i->result + r];
-  return any;
-}
-
 /* ---- views: moves that are read through ---- */
 
 /* The value, spread over the space of the group. */
@@ -211,7 +205,7 @@ static void find_viewed(struct planner *planner, const bool *needed, uint32_t *r
     readers[program->outputs[k]] = READERS_MOST + 1;
   for (uint32_t k = program->instruction_count; k-- > 0;) {
     const struct joist_instruction *const i = &program->instructions[k];
-    if (!any_needed(i, needed)) continue;
+    if (!joist_is_needed(i, needed)) continue;
     if (readers[i->result] <= READERS_MOST && can_be_viewed(program, i))
       planner->viewed[i->result] = true;
     for (uint32_t a = 0; a < joist_reads(i); a++)
@@ -549,7 +543,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
   }
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
-    if (!any_needed(i, needed)) continue;
+    if (!joist_is_needed(i, needed)) continue;
     if (i->op == JOIST_OP_RESHAPE) {
       plan->root[i->result] = plan->root[i->operand[0]];
       plan->materialized[i->operand[0]] = plan->materialized[i->result] = true;
@@ -673,18 +667,7 @@ static void *make_scratch(struct planner *planner, size_t steps, bool **needed) 
   planner->bucket_mask = (uint32_t)(buckets - 1);
   memset(planner->form_of, 0, values * sizeof(uint32_t));
   memset(planner->buckets, 0, buckets * sizeof(uint32_t));
-  memset(*needed, 0, values * sizeof(bool));
   return scratch;
-}
-
-/* Outputs, and what they are computed from. */
-static void mark_needed(const struct joist_program *program, bool *needed) {
-  for (uint32_t k = 0; k < program->output_count; k++) needed[program->outputs[k]] = true;
-  for (uint32_t k = program->instruction_count; k-- > 0;) {
-    const struct joist_instruction *const i = &program->instructions[k];
-    if (!any_needed(i, needed)) continue;
-    for (uint32_t a = 0; a < joist_reads(i); a++) needed[joist_read_at(i, a)] = true;
-  }
 }
 
 static joist_status make_plan(const struct joist_program *program, bool apart,
@@ -722,7 +705,7 @@ static joist_status make_plan(const struct joist_program *program, bool apart,
 
   for (uint32_t k = 0; k < program->output_count; k++)
     plan->materialized[program->outputs[k]] = true;
-  mark_needed(program, needed);
+  joist_program_mark_needed(program, needed);
   find_viewed(&planner, needed, planner.group_of);
   make_groups(&planner, needed);
   plan_groups(&planner);

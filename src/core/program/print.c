@@ -2,7 +2,10 @@
 #include "core/program/print.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/program/regions.h"
 
 void joist_print_type(struct joist_type type, struct joist_text *text) {
   joist_text_add(text, "%s%s", joist_dtype_name(type.dtype), type.ambiguous ? "?" : "");
@@ -93,7 +96,7 @@ static void print_body(const struct joist_program *program, const struct joist_p
                        int depth, struct joist_text *text);
 
 static void print_instruction(const struct joist_program *program,
-                              const struct joist_instruction *i,
+                              const struct joist_instruction *i, bool runs,
                               const struct joist_print_words *words, int depth,
                               struct joist_text *text) {
   struct joist_text attributes = {NULL, 0, 0, false};
@@ -112,10 +115,10 @@ static void print_instruction(const struct joist_program *program,
     joist_text_add(text, "%s%s", i->operand_count > 0 ? ", " : "", attributes.data);
   joist_text_free(&attributes);
   joist_text_add(text, ")");
-  if (words != NULL && i->source != JOIST_NO_SOURCE) {
-    joist_text_add(text, "  # ");
-    words->source(words->context, i->source, text);
-  }
+  const bool has_source = words != NULL && i->source != JOIST_NO_SOURCE;
+  if (!runs || has_source) joist_text_add(text, "  # %s", runs ? "" : "not run");
+  if (!runs && has_source) joist_text_add(text, ", ");
+  if (has_source) words->source(words->context, i->source, text);
   joist_text_add(text, "\n");
   /* Inputs of a body come from its instruction. */
   struct joist_print_words inside = {.source = NULL};
@@ -132,6 +135,12 @@ static void print_instruction(const struct joist_program *program,
 
 static void print_body(const struct joist_program *program, const struct joist_print_words *words,
                        int depth, struct joist_text *text) {
+  bool *const needed = malloc(program->value_count + 1);
+  if (needed == NULL) {
+    text->failed = true;
+    return;
+  }
+  joist_program_mark_needed(program, needed);
   for (uint32_t v = 0; v < program->value_count; v++) {
     const struct joist_value *const value = &program->values[v];
     struct joist_text constant = {NULL, 0, 0, false};
@@ -147,8 +156,11 @@ static void print_body(const struct joist_program *program, const struct joist_p
     }
     joist_text_add(text, "\n");
   }
-  for (uint32_t k = 0; k < program->instruction_count; k++)
-    print_instruction(program, &program->instructions[k], words, depth, text);
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    print_instruction(program, i, joist_is_needed(i, needed), words, depth, text);
+  }
+  free(needed);
   indent(depth, text);
   joist_text_add(text, "return");
   for (uint32_t k = 0; k < program->output_count; k++) {

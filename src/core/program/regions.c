@@ -41,6 +41,22 @@ bool joist_has_effect(const struct joist_instruction *i) {
   return any;
 }
 
+bool joist_is_needed(const struct joist_instruction *i, const bool *needed) {
+  bool any = joist_has_effect(i);
+  for (uint32_t r = 0; r < i->result_count; r++) any |= needed[i->result + r];
+  return any;
+}
+
+void joist_program_mark_needed(const struct joist_program *program, bool *needed) {
+  memset(needed, 0, program->value_count * sizeof *needed);
+  for (uint32_t k = 0; k < program->output_count; k++) needed[program->outputs[k]] = true;
+  for (uint32_t k = program->instruction_count; k-- > 0;) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    if (!joist_is_needed(i, needed)) continue;
+    for (uint32_t a = 0; a < joist_reads(i); a++) needed[joist_read_at(i, a)] = true;
+  }
+}
+
 /* ---- whether operands and bodies fit ---- */
 
 static bool same_array(const struct joist_value *lhs, const struct joist_value *rhs) {

@@ -48,6 +48,12 @@ joist_status joist_program_add_regions(struct joist_program *program, joist_op o
  * results are not used. */
 bool joist_has_effect(const struct joist_instruction *instruction);
 
+/* Sets which values are needed, one flag each: the outputs, and what they are computed from. */
+void joist_program_mark_needed(const struct joist_program *program, bool *needed);
+
+/* Whether the instruction runs: it has an effect, or a result that is needed. */
+bool joist_is_needed(const struct joist_instruction *instruction, const bool *needed);
+
 /* Appends the instructions of a body to a program, except prints: with the values `inputs` of it
  * for those of the body, whose outputs are the values `outputs` then. `from` may be no part of
  * `program`. */
