@@ -26,7 +26,7 @@
 #' that `to` gives.
 #'
 #' @param f A function, jitted or not; or a pair of dtypes, such as `c("i32", "f32")`, or more
-#'   dtypes, whose pairs are all compared.
+#'   dtypes, whose pairs are all compared by their common dtypes.
 #' @param from,to Promotion rules as in [common_dtype()]; `to` may be several ids, or a list of
 #'   rules.
 #' @param ... Arguments of `f`, as in [trace_dtypes()]: by name if they have the name of an argument
@@ -97,7 +97,9 @@ compare_pair <- function(pair, rules) {
 
 # The pairs of dtypes whose common dtypes are not the same under all rules.
 compare_cells <- function(dtypes, rules) {
-  tables <- lapply(rules, function(set) unclass(promotion_table(set, dtypes, dtypes)))
+  tables <- lapply(rules, function(set) {
+    .Call(joist_r_promotion_table, set, dtypes, dtypes, "common", TRUE)
+  })
   columns <- lapply(tables, as.vector)
   names(columns) <- names(rules)
   first <- tables[[1L]]
@@ -310,7 +312,7 @@ as.data.frame.joist_rules_comparison <- function(x, row.names = NULL, optional =
 print.joist_rules_comparison <- function(x, ...) {
   cat(x$label, "() under the rules ", paste(x$rules, collapse = ", "), "\n", sep = "")
   if (nrow(x$lines) == 0L) {
-    cat("Every call gives the same dtype.\n")
+    if (nrow(x$errors) == 0L) cat("Every call gives the same dtype.\n")
   } else {
     cat(table_lines(x$lines, x$rules), sep = "\n")
     if (!all(x$lines$starts)) {

@@ -29,9 +29,9 @@
 #' @param promotion Promotion rules for `f`, see [promotion_rules()], regardless of the caller's
 #'   rules; `NULL` for those in force when the compiled function is called.
 #' @param on What to do about implicit promotion in `f`, see [with_promotion()], regardless of the
-#'   caller's policy: `character()` for nothing. `NULL` for the policy in force when the compiled
-#'   function is called; `f` is traced once for each such policy. Warnings are given while it is
-#'   traced.
+#'   caller's policy: kinds of promotion that are not named are `"ok"`. `NULL` for the policy in
+#'   force when the compiled function is called; `f` is traced once for each such policy. Warnings
+#'   are given while it is traced.
 #' @param native Whether loops are compiled to machine code, by the compiler that R was configured
 #'   with: `"auto"`, in the background, when they have run for some milliseconds, while the
 #'   interpreter goes on until the code is there; `"never"`; or `"wait"`, before they run. Results

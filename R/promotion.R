@@ -190,11 +190,10 @@ promotion_rule_sets <- function() {
 #' dtype instead: a fraction that is dropped is a `loss`.
 #'
 #' An error about promotion is raised before anything is computed, one about values afterwards. A
-#' warning is given once per call site: the
-#' operation, the R call and its line, if the function has kept its source
-#' (`options(keep.source = TRUE)`). While [jit()] traces a function the same is found in the same
-#' places; the compiled program does not warn again. Only R numbers among its arguments are
-#' looked at in every call, for `literal`.
+#' warning is given once per call site and dtype: the operation, the R call and its line, if the
+#' function has kept its source (`options(keep.source = TRUE)`). While [jit()] traces a function
+#' the same is found in the same places; the compiled program does not warn again. Only R numbers
+#' among its arguments are looked at in every call, for `literal`.
 #'
 #' @param rules promotion rules: an id, a `joist_rules` object, or `NULL` to keep the rules in
 #'   force.
@@ -202,9 +201,8 @@ promotion_rule_sets <- function() {
 #' @param envir the frame of the function at whose end the former rules come back. In the
 #'   global environment they stay until they are changed.
 #' @param on a character vector named by kinds, each `"ok"`, `"warn"` or `"error"`, for `overflow`
-#'   also `"saturate"`. Kinds of promotion that are not named are `"ok"`; `overflow` and `loss` then
-#'   keep their setting. `NULL` keeps the policy in force: by default `overflow` and `loss`
-#'   are `"warn"`, the others `"ok"`.
+#'   also `"saturate"`. Kinds that are not named keep their setting, with `NULL` all of them: by
+#'   default `overflow` and `loss` are `"warn"`, the others `"ok"`.
 #' @return `with_promotion()`: the value of `expr`. `local_promotion()`: the former value of
 #'   the option, invisibly.
 #' @section Errors:
@@ -246,7 +244,7 @@ promotion_rule_sets <- function() {
 with_promotion <- function(rules, expr, on = NULL) {
   old <- promotion_before(rules)
   on.exit(restore_promotion(old))
-  set_promotion(rules, promotion_policy(on))
+  set_promotion(rules, promotion_policy(on, keep = TRUE))
   expr
 }
 
@@ -292,7 +290,7 @@ local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
   former <- getOption("joist.promotion")
   old <- promotion_before(rules)
   lasting <- identical(envir, globalenv())
-  set_promotion(rules, promotion_policy(on), lasting)
+  set_promotion(rules, promotion_policy(on, keep = TRUE), lasting)
   if (!lasting) {
     # do.call() runs on.exit() in the caller's frame.
     back <- as.call(list(restore_promotion, old))
@@ -309,9 +307,10 @@ wrapping <- function(expr) {
   expr
 }
 
-# What `on` asks for, and where warnings were given.
-promotion_policy <- function(on) {
-  if (!is.null(on)) list(.Call(joist_r_make_policy, on), new.env(parent = emptyenv()))
+# What `on` asks for, and where warnings were given. Kinds of promotion that it does not name keep
+# their setting, or else are "ok".
+promotion_policy <- function(on, keep = FALSE) {
+  if (!is.null(on)) list(.Call(joist_r_make_policy, on, keep), new.env(parent = emptyenv()))
 }
 
 # What restore_promotion() puts back: the rules only if others will be given.
@@ -430,6 +429,7 @@ promotion_facts <- function(rules = NULL) {
 #'
 #' @param rules promotion rules as in [common_dtype()]; or several of them, as a vector of ids or a
 #'   list of rules, which are compared in one table.
+#' @param nodes the nodes that are looked at, by name, instead of these.
 #' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes` (their
 #'   names), and `existence`, `commutativity` and `associativity`. Each of the latter is a list of
 #'   `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and `counterexamples`, a data
@@ -440,9 +440,10 @@ promotion_facts <- function(rules = NULL) {
 #'   For several rule sets, a data frame with a row for each: `rules`, `nodes` (their number),
 #'   `lattice` (whether all pairs are defined and the laws hold), `undefined` (pairs), the numbers
 #'   of counterexamples of `idempotence` (a node whose common node with itself is another one),
-#'   `commutativity`, `associativity` and `monotonicity` (a lower operand gives a result that is not
-#'   lower), then `cells`, the pairs of dtypes whose common dtype joist has, and `lossy`, how many
-#'   of these have an operand with values that the common dtype cannot hold.
+#'   `commutativity`, `associativity` and `monotonicity` (`x` is below `y` if `y` is their common
+#'   node; what `x` has in common with any `z` is then below what `y` has), then `cells`, the pairs
+#'   of dtypes whose common dtype joist has, and `lossy`, how many of these have an operand with
+#'   values that the common dtype cannot hold.
 #' @section Errors:
 #' `joist_promotion_error` for unknown rules.
 #' @source The counterexample for NumPy, `i8`, `ui8` and `f16`, is from the JAX design
@@ -454,12 +455,12 @@ promotion_facts <- function(rules = NULL) {
 #' subset(numpy$associativity$counterexamples, a == "i8" & b == "ui8")
 #' check_lattice(c("anvil", "jax", "numpy", "torch", "tensorflow"))
 #' @export
-check_lattice <- function(rules = NULL) {
+check_lattice <- function(rules = NULL, nodes = NULL) {
   if (length(rules) > 1L && !inherits(rules, "joist_rules")) {
-    return(do.call(rbind, unname(lapply(rules_list(rules), laws_of))))
+    return(do.call(rbind, unname(lapply(rules_list(rules), laws_of, nodes))))
   }
   info <- .Call(joist_r_rules_info, rules)
-  found <- .Call(joist_r_check_lattice, rules)
+  found <- .Call(joist_r_check_lattice, rules, nodes)
   laws <- lapply(found[c("existence", "commutativity", "associativity")], function(columns) {
     rows <- as.data.frame(columns, stringsAsFactors = FALSE)
     rows <- rows[simplest_first(rows[c("a", "b", "c")], found$nodes), ]

@@ -172,8 +172,8 @@ apart_from_another <- function(points, widths, heights, gap) {
 }
 
 # One row of the table of laws.
-laws_of <- function(rules) {
-  check <- check_lattice(rules)
+laws_of <- function(rules, nodes) {
+  check <- check_lattice(rules, nodes)
   cells <- unclass(promotion_table(rules, check$nodes, check$nodes))
   known <- intersect(check$nodes, dtypes())
   part <- cells[known, known, drop = FALSE]

@@ -136,7 +136,7 @@ explorer_nodes <- function(rules) {
     nodes <- c(nodes, paste0(info$literals[-1L], "?"))
   }
   more <- setdiff(dtypes(), nodes)
-  cells <- .Call(joist_r_promotion_table, rules, more, c(nodes, more), "common")
+  cells <- .Call(joist_r_promotion_table, rules, more, c(nodes, more), "common", FALSE)
   list(own = nodes, more = more[rowSums(cells != "-") > 0])
 }
 

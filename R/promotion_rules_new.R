@@ -31,19 +31,25 @@
 #' from the fact of that name.
 #'
 #' Operations of one operand, whose `rhs` is empty or `NA`, are the facts of [promotion_facts()]:
-#' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Those that are
-#' not given follow from the common dtypes: integers take the common dtype with a double,
-#' and sums of integers have 64 bits.
+#' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Results that
+#' are not given follow from the common dtypes: integers take the common dtype with a double, and
+#' sums of integers have 64 bits.
+#'
+#' With `base`, everything that is not given is as in those rules: to change one cell of a built-in
+#' system, give its `base` and that cell.
 #'
 #' @section Files:
 #' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four
 #' default dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous
 #' dtypes that meet in a number), `other dtypes` (`alone` or `refused`: dtypes without a cell
 #' meet themselves or nothing), `whole quotients` (`truncated` or `rounded`, as the argument
-#' `quotients`), `mixed arithmetic` (`common` or `double`, as `mixed`) and `order` (of nodes in
-#' tables), then a table of comma-separated values with the columns `operation`, `lhs`, `rhs`,
-#' `result`; the operation `edge` leads from `lhs` to `rhs`. A result `-`, or a pair that `common`
-#' does not list, is undefined.
+#' `quotients`), `mixed arithmetic` (`common` or `double`, as `mixed`), `extremes` (`known`: the
+#' maximum of a guess is not a guess), `whole powers` (`base`: `x^2L` has the type of `x`),
+#' `guessed products` and `guessed quantiles` (`default`: those of guesses have the default dtype),
+#' `derived` (operations of one operand whose results that are not listed follow from the common
+#' dtypes, and are undefined otherwise) and `order` (of nodes in tables), then a table of
+#' comma-separated values with the columns `operation`, `lhs`, `rhs`, `result`; the operation `edge`
+#' leads from `lhs` to `rhs`. A result `-`, or a pair that `common` does not list, is undefined.
 #'
 #' @param id the name of the rules in messages, at most 23 bytes.
 #' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`,
@@ -73,10 +79,11 @@
 #'   result is an integer: the `"common"` dtype, which drops the float's fraction, or `"double"`,
 #'   after which the result is rounded to the nearest integer, halves away from zero (Octave).
 #'   Results of 64 bits are always computed in the common dtype.
+#' @param base promotion rules to start from: an id or a `joist_rules` object.
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
-#' `joist_promotion_error` for an invalid rule set, with the line of the text; `joist_value_error`
+#' `joist_promotion_error` for an invalid rule set, with the line of its text; `joist_value_error`
 #' for arguments of another form.
 #' @seealso [check_lattice()] says whether the rules are a lattice; [compare_rules()] shows where
 #'   they differ from others.
@@ -92,6 +99,13 @@
 #' promotion_table(sensor)
 #' with_promotion(sensor, nv_tensor(c(1, 2), "ui8") + 0.5)
 #'
+#' # NumPy's rules, but for three cells.
+#' narrow <- promotion_rules_new("narrow",
+#'   table = data.frame(lhs = c("i64", "f32"), rhs = c("f32", "i64"), result = "f32"),
+#'   facts = list(sum = c(i8 = "i8")), base = "numpy"
+#' )
+#' compare_rules(c("i32", "i64", "f16", "f32"), "numpy", narrow)
+#'
 #' file <- tempfile(fileext = ".csv")
 #' write_promotion_rules("keras", file)
 #' identical(promotion_table(read_promotion_rules(file)), promotion_table("keras"))
@@ -99,37 +113,81 @@
 promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL, facts = NULL,
                                 policy = "wrap", refuse = NULL, rank = FALSE, by_value = "none",
                                 source = NULL, version = NULL, url = NULL,
-                                quotients = "truncated", mixed = "common") {
-  if (is.null(table) && is.null(edges)) {
-    stop_joist("joist_value_error", "promotion rules are made from a `table` or from `edges`")
+                                quotients = "truncated", mixed = "common", base = NULL) {
+  if (is.null(table) && is.null(edges) && is.null(base)) {
+    stop_joist(
+      "joist_value_error", "promotion rules are made from a `table`, from `edges` or from a `base`"
+    )
   }
-  check_text(id, "id")
+  check_rules_settings(policy, quotients, mixed, rank, by_value)
+  about <- list(id = id, source = source, version = version, url = url)
+  for (name in names(about)) if (!is.null(about[[name]])) check_text(about[[name]], name)
+  former <- if (!is.null(base)) base_parts(base)
+  # Settings that are not given come from the base.
+  settings <- c(
+    "decides by" = if (rank) "rank" else rules_deciders[[by_value]], overflow = policy,
+    "whole quotients" = quotients, "mixed arithmetic" = mixed
+  )
+  decided <- !missing(rank) || !missing(by_value)
+  given <- c(decided, !missing(policy), !missing(quotients), !missing(mixed))
+  facts <- fact_cells(facts)
+  if (is.null(version) && !is.null(facts)) about$version <- "given by the user"
+  cells <- rbind(edge_cells(edges), table_cells(table), facts)
+  pairs <- if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table
+  header <- c(
+    unlist(about), literals = literals_line(literals, former$header),
+    settings[given | is.null(base)], derived = derived_facts(facts, former$cells),
+    order = nodes_line(pairs, former$header)
+  )
+  header <- c(header, former$header[setdiff(names(former$header), names(header))])
+  text <- c(
+    sprintf("# %s: %s", names(header), gsub("[\r\n]+", " ", header)),
+    rules_lines(refuse_cells(with_cells(former$cells, cells), refuse))
+  )
+  .Call(joist_r_read_rules, enc2utf8(paste0(text, "\n", collapse = "")))
+}
+
+# The values of `by_value`, and what files call them.
+rules_deciders <- c(
+  none = "type", operands = "value", literals = "literal value", fitting = "fitting literal",
+  smallest = "smallest literal"
+)
+
+check_rules_settings <- function(policy, quotients, mixed, rank, by_value) {
   check_choice(policy, "policy", c("wrap", "saturate"))
   check_choice(quotients, "quotients", c("truncated", "rounded"))
   check_choice(mixed, "mixed", c("common", "double"))
   check_flag(rank, "rank")
-  decides <- c(
-    none = if (rank) "rank" else "type", operands = "value", literals = "literal value",
-    fitting = "fitting literal", smallest = "smallest literal"
-  )
-  check_choice(by_value, "by_value", names(decides))
-  about <- list(source = source, version = version, url = url)
-  for (name in names(about)) if (!is.null(about[[name]])) check_text(about[[name]], name)
+  check_choice(by_value, "by_value", names(rules_deciders))
   if (rank && by_value != "none") {
     stop_joist("joist_value_error", "promotion rules cannot decide by rank and by value")
   }
-  cells <- rbind(edge_cells(edges), table_cells(table), fact_cells(facts))
-  header <- c(
-    id = id, source = source, version = version, url = url, literals = literals_line(literals),
-    "decides by" = decides[[by_value]], overflow = policy,
-    "whole quotients" = quotients, "mixed arithmetic" = mixed,
-    order = nodes_line(if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table)
+}
+
+# The facts of which some cells are given, and none by the base; NULL without any.
+derived_facts <- function(facts, former) {
+  found <- setdiff(facts$operation[is.na(facts$rhs)], former$operation[former$rhs == ""])
+  if (length(found) > 0L) paste(found, collapse = ", ")
+}
+
+# The cells of a base, with others in the place of some.
+with_cells <- function(former, cells) {
+  if (is.null(former)) return(cells)
+  key <- function(x) paste(x$operation, x$lhs, ifelse(is.na(x$rhs), "", x$rhs))
+  rbind(former[!key(former) %in% key(cells), ], cells)
+}
+
+# What the text of rules says: its keys, but for the address of what is changed here, and its cells.
+base_parts <- function(base) {
+  lines <- strsplit(.Call(joist_r_write_rules, base), "\n", fixed = TRUE)[[1L]]
+  keys <- grep("^# [^:]*: ", lines, value = TRUE)
+  cells <- utils::read.csv(
+    text = grep("^#", lines, value = TRUE, invert = TRUE), colClasses = "character",
+    na.strings = character()
   )
-  text <- c(
-    sprintf("# %s: %s", names(header), gsub("[\r\n]+", " ", header)),
-    rules_lines(refuse_cells(cells, refuse))
-  )
-  .Call(joist_r_read_rules, enc2utf8(paste0(text, "\n", collapse = "")))
+  header <- stats::setNames(sub("^[^:]*: ", "", keys), sub("^# ([^:]*): .*", "\\1", keys))
+  header[["source"]] <- paste0(header[["id"]], ", changed: ", header[["source"]])
+  list(header = header[names(header) != "url"], cells = cells)
 }
 
 #' @param file a path.
@@ -170,6 +228,7 @@ edge_cells <- function(edges) {
 }
 
 two_columns <- function(x, name, columns) {
+  if (is.null(x)) return(NULL)
   if (!is.data.frame(x) && !is.matrix(x)) {
     stop_joist("joist_value_error", "`", name, "` must be a data frame or a matrix of node names")
   }
@@ -236,20 +295,27 @@ rules_lines <- function(cells) {
   c("operation,lhs,rhs,result", do.call(paste, c(unname(quoted), sep = ",")))
 }
 
-# The nodes in the order in which cells or edges name them.
-nodes_line <- function(pairs) {
-  nodes <- if (is.matrix(pairs)) {
+# The nodes in the order in which those of a base, then cells or edges name them.
+nodes_line <- function(pairs, former) {
+  nodes <- if (is.null(pairs)) {
+    character()
+  } else if (is.matrix(pairs)) {
     unlist(dimnames(pairs))
   } else {
     columns <- if (is.null(pairs$lhs)) pairs else pairs[c("lhs", "rhs")]
     as.character(rbind(as.character(columns[[1L]]), as.character(columns[[2L]])))
   }
+  if (!is.null(former)) {
+    nodes <- c(scan(text = former[["order"]], what = "", sep = ",", quiet = TRUE), nodes)
+    nodes <- trimws(nodes)
+  }
   nodes <- unique(nodes[!is.na(nodes) & nodes != ""])
   paste(ifelse(grepl(",", nodes, fixed = TRUE), paste0("\"", nodes, "\""), nodes), collapse = ", ")
 }
 
-literals_line <- function(literals) {
+literals_line <- function(literals, former) {
   all <- c(logical = "bool", integer = "i32", double = "f32", complex = "c64")
+  if (!is.null(former)) all[] <- strsplit(former[["literals"]], ", ", fixed = TRUE)[[1L]]
   if (!is.null(literals) && (!has_names(literals) || !all(names(literals) %in% names(all)))) {
     stop_joist(
       "joist_value_error", "`literals` must be dtypes named logical, integer, double or complex"

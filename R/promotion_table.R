@@ -34,7 +34,7 @@
 #' promotion_table("jax")["ui64", ]
 #' @export
 promotion_table <- function(rules = NULL, lhs = NULL, rhs = NULL, operation = "common") {
-  as_promotion_table(.Call(joist_r_promotion_table, rules, lhs, rhs, operation))
+  as_promotion_table(.Call(joist_r_promotion_table, rules, lhs, rhs, operation, FALSE))
 }
 
 as_promotion_table <- function(cells) {
@@ -100,7 +100,7 @@ table_under <- function(x, rules, operation = "common") {
   }
   rows <- theirs(rownames(x))
   columns <- theirs(colnames(x))
-  cells <- .Call(joist_r_promotion_table, rules, rows, columns, operation)
+  cells <- .Call(joist_r_promotion_table, rules, rows, columns, operation, FALSE)
   renamed <- outer(rows != rownames(x), columns != colnames(x), `|`)
   if (any(renamed)) {
     spelled <- outer(rownames(x) %in% python, colnames(x) %in% python, `|`) & renamed

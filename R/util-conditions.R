@@ -28,7 +28,10 @@ warned_places <- new.env(parent = emptyenv())
 tell_facts <- function(facts, places, call, message, class, error, warning, fields) {
   # A program that wraps on purpose comes here at every operation: first look at what was told.
   if (is.null(places)) places <- warned_places
-  place <- paste(c(facts$op, facts$kind, facts$file, facts$reference), collapse = " ")
+  place <- paste(
+    c(facts$op, facts$kind, facts$dtype, facts$result, facts$file, facts$reference),
+    collapse = " "
+  )
   calls <- places[[place]]
   if (!facts$refused) {
     for (told in calls) if (identical(told, call)) return(invisible())
@@ -86,8 +89,9 @@ changed_message <- function(facts, file, line) {
     advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
   } else {
     from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")
+    whole <- grepl("^u?int|^u?i[0-9]", facts$dtype)
     what <- paste0(
-      if (facts$kind == "overflow") "wraps " else "rounds ",
+      if (facts$kind == "overflow") "wraps " else if (whole) "truncates " else "rounds ",
       if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
       facts$dtype, if (one) ", at" else ", the first at", " position ", position
     )
@@ -248,13 +252,23 @@ legible_call <- function(call, frame) {
   call
 }
 
-# Called from C where nv_tensor() was given no dtype, and the default has no room for a number: a
-# loss that the policy in force warns about or refuses.
+# Called from C where nv_tensor() was given no dtype, and the default has no room for a number, or
+# where a double becomes a 64-bit integer whose last digits R may not have read: a loss that the
+# policy in force warns about or refuses.
 tell_of_rounding <- function(number, position, dtype, refused) {
   message <- paste0(
     format(number, digits = 17L), " at position ", position,
-    " is rounded to ", dtype, ", the default dtype of doubles; use nv_tensor(x, \"f64\") or an ",
-    "integer dtype to keep it"
+    if (dtype %in% c("i64", "ui64")) {
+      paste0(
+        " is a double beyond 2^53, which R may have rounded when it read it; give 64-bit integers ",
+        "as text, as in nv_tensor(\"9007199254740993\", \"", dtype, "\")"
+      )
+    } else {
+      paste0(
+        " is rounded to ", dtype, ", the default dtype of doubles; use nv_tensor(x, \"f64\") or ",
+        "an integer dtype to keep it"
+      )
+    }
   )
   call <- user_call(sys.nframe() - 1L)
   condition <- judged_condition(

@@ -9,7 +9,7 @@
 #include "r/conditions.h"
 
 enum { LEVELS_OF, PLACES_OF, PARTS };
-enum { WARNED, REFUSED, SATURATED, KINDS_NAMED, LEVEL_COUNT };
+enum { WARNED, REFUSED, SATURATED, KINDS_NAMED, KINDS_KEPT, LEVEL_COUNT };
 
 static int kind_of(const char *name) {
   for (int kind = 0; kind < JOIST_CHANGE_COUNT; kind++)
@@ -20,7 +20,7 @@ static int kind_of(const char *name) {
                name);
 }
 
-SEXP joist_r_make_policy(SEXP on) {
+SEXP joist_r_make_policy(SEXP on, SEXP keep) {
   const R_xlen_t n = TYPEOF(on) == STRSXP ? XLENGTH(on) : -1;
   SEXP names = Rf_getAttrib(on, R_NamesSymbol);
   if (n < 0 || (n > 0 && names == R_NilValue))
@@ -46,13 +46,14 @@ SEXP joist_r_make_policy(SEXP on) {
                    CHAR(STRING_ELT(names, k)), kind == JOIST_CHANGE_OVERFLOW ? "," : "",
                    kind == JOIST_CHANGE_OVERFLOW ? " or \"saturate\"" : "", level);
   }
+  levels[KINDS_KEPT] =
+      (joist_r_flag(keep, "keep") ? -1 : JOIST_CHANGES_OF_VALUES) & ~levels[KINDS_NAMED];
   SEXP made = PROTECT(Rf_allocVector(INTSXP, LEVEL_COUNT));
   memcpy(INTEGER(made), levels, sizeof levels);
   UNPROTECT(1);
   return made;
 }
 
-/* Overflow and loss keep their setting where the policy does not name them. */
 static struct joist_r_policy read_policy(SEXP policy) {
   const bool listed = TYPEOF(policy) == VECSXP && XLENGTH(policy) == PARTS;
   SEXP levels = listed ? VECTOR_ELT(policy, LEVELS_OF) : R_NilValue;
@@ -60,7 +61,7 @@ static struct joist_r_policy read_policy(SEXP policy) {
       TYPEOF(VECTOR_ELT(policy, PLACES_OF)) != ENVSXP)
     joist_r_stop(JOIST_ERROR_VALUE, "this is not what `on` was made into");
   const struct joist_r_policy now = joist_r_session()->asked;
-  const int kept = JOIST_CHANGES_OF_VALUES & ~INTEGER(levels)[KINDS_NAMED];
+  const int kept = INTEGER(levels)[KINDS_KEPT];
   return (struct joist_r_policy){(uint8_t)(INTEGER(levels)[WARNED] | (now.warned & kept)),
                                  (uint8_t)(INTEGER(levels)[REFUSED] | (now.refused & kept)),
                                  (uint8_t)(INTEGER(levels)[SATURATED] | (now.saturated & kept)),

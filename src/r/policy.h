@@ -18,7 +18,7 @@ uint8_t joist_r_watched(const struct joist_rules *rules);
 SEXP joist_r_policy_places(SEXP policy);
 
 /* .Call entry points. A policy is a list: what `on` says, as integers, and that environment. */
-SEXP joist_r_make_policy(SEXP on);
+SEXP joist_r_make_policy(SEXP on, SEXP keep); /* whether other kinds keep their setting */
 /* Puts a policy in force: in a session that is pushed or, if `lasting`, in the current one. */
 SEXP joist_r_set_policy(SEXP policy, SEXP lasting);
 

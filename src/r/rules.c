@@ -295,8 +295,14 @@ static SEXP node_names(const struct joist_rules *rules, const uint8_t *nodes, si
   return names;
 }
 
-SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation) {
+/* The published table, or the common dtypes as operations have them. */
+SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation, SEXP as_used) {
   const struct joist_rules *set = joist_r_rules(rules);
+  if (joist_r_flag(as_used, "as_used")) {
+    struct joist_rules *const used = (struct joist_rules *)(void *)R_alloc(1, sizeof *used);
+    joist_rules_as_used(set, used);
+    set = used;
+  }
   const char *const name = joist_r_string(operation, "operation");
   const int pair = joist_pair_of_name(name);
   if (pair < 0)
@@ -467,8 +473,16 @@ SEXP joist_r_conversion_loses(SEXP from, SEXP to) {
   return loses;
 }
 
+/* A guess that has no cells counts as the node of its category. */
 static int table_entry(const void *rules, int lhs, int rhs) {
-  return ((const struct joist_rules *)rules)->result[lhs][rhs];
+  const struct joist_rules *const set = rules;
+  const int node = set->result[lhs][rhs];
+  struct joist_type type;
+  const bool guess = node >= JOIST_NODE_AMBIGUOUS && node < JOIST_TYPE_COUNT;
+  if (!guess || joist_rules_has_node(set, node)) return node;
+  const int own = joist_rules_type_of_node(set, node, &type) ? joist_rules_node_of_type(set, type)
+                                                             : JOIST_NODE_NONE;
+  return own == JOIST_NODE_NONE ? node : own;
 }
 
 /* list(a, b, c, left, right) of node names, one element a counterexample. */
@@ -493,13 +507,17 @@ static SEXP counterexamples(const struct joist_rules *rules, joist_property prop
   return columns;
 }
 
-SEXP joist_r_check_lattice(SEXP rules) {
+SEXP joist_r_check_lattice(SEXP rules, SEXP chosen) {
   static const char *names[] = {"nodes", "existence", "commutativity", "associativity", ""};
   static const joist_property properties[] = {
       JOIST_PROPERTY_EXISTENCE, JOIST_PROPERTY_COMMUTATIVITY, JOIST_PROPERTY_ASSOCIATIVITY};
   const struct joist_rules *set = joist_r_rules(rules);
-  uint8_t nodes[JOIST_NODE_MAX];
-  const size_t count = all_nodes(set, nodes);
+  uint8_t all[JOIST_NODE_MAX], *nodes = all;
+  size_t count = 0;
+  if (chosen == R_NilValue)
+    count = all_nodes(set, all);
+  else
+    nodes = read_nodes(set, chosen, "nodes", &count);
   SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(result, 0, node_names(set, nodes, count));
   for (int p = 0; p < 3; p++)

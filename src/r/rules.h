@@ -24,11 +24,11 @@ bool joist_r_rules_stay(const struct joist_rules *rules);
 SEXP joist_r_rules_files(SEXP names, SEXP paths);
 SEXP joist_r_read_rules(SEXP text);
 SEXP joist_r_write_rules(SEXP rules);
-SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation);
+SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation, SEXP as_used);
 SEXP joist_r_promotion_rules(SEXP id, SEXP integers, SEXP doubles, SEXP complexes);
 SEXP joist_r_promotion_rule_sets(void);
 SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles, SEXP complexes);
-SEXP joist_r_check_lattice(SEXP rules);
+SEXP joist_r_check_lattice(SEXP rules, SEXP nodes);
 /* Whether values of dtypes are lost in others, two vectors of names of one length. */
 SEXP joist_r_conversion_loses(SEXP from, SEXP to);
 SEXP joist_r_lattice_edges(SEXP rules, SEXP all);

@@ -43,10 +43,14 @@ static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
                                   const struct joist_operand *operands, size_t count, size_t k,
                                   bool asked) {
   switch (joist_op_class(op)) {
+    case JOIST_CLASS_COMPARE:
+    case JOIST_CLASS_POSITION: /* two integers are compared exactly */
+      if (count == 2 && joist_dtype_category(operands[0].type.dtype) < JOIST_CATEGORY_FLOAT &&
+          joist_dtype_category(operands[1].type.dtype) < JOIST_CATEGORY_FLOAT)
+        return nothing;
+      return joined(rules, operands, count);
     case JOIST_CLASS_REAL:
     case JOIST_CLASS_PREDICATE:
-    case JOIST_CLASS_COMPARE:
-    case JOIST_CLASS_POSITION:
       return joined(rules, operands, count);
     case JOIST_CLASS_JOIN:
       if (asked) return nothing;

@@ -98,9 +98,12 @@ valid_arguments <- function() {
     nv_seq = list(from = 1, to = 9, by = 2), nv_seq_len = list(length = 3L),
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     read_promotion_rules = list(file = promotion_file),
-    promotion_rules_new = list(table = data.frame(lhs = "i8", rhs = "f32", result = "f32")),
+    promotion_rules_new = list(
+      table = data.frame(lhs = "i8", rhs = "f32", result = "f32"), base = "jax"
+    ),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
-    promotion_lattice = list(id = "mine"), compare_rules = list(f = nv_key),
+    promotion_lattice = list(id = "mine"), check_lattice = list(nodes = c("i8", "f32")),
+    compare_rules = list(f = nv_key),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
     nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L),

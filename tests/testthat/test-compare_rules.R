@@ -181,7 +181,27 @@ test_that("a pair of dtypes is compared", {
     rules = c("jax", "numpy", "array_api"), dtype = c("f32", "f64", NA)
   ))
   expect_error(compare_rules(c("i32", "x32"), "jax", "numpy"), class = "joist_dtype_error")
+  # Several are compared as each pair is, also where a library has moved on since its table.
+  some <- c("i32", "ui16", "bf16", "f16", "f32")
+  for (to in c("torch", "jax", "anvil")) {
+    table <- compare_rules(some, "numpy", to)
+    pairs <- expand.grid(lhs = some, rhs = some, stringsAsFactors = FALSE)
+    differs <- vapply(seq_len(nrow(pairs)), function(k) {
+      one <- compare_rules(unlist(pairs[k, ]), "numpy", to)$dtype
+      !identical(one[1], one[2])
+    }, NA)
+    expect_identical(paste(table$lhs, table$rhs), paste(pairs$lhs, pairs$rhs)[differs])
+  }
   expect_error(compare_rules(\(x) x, "none", "numpy", 1), class = "joist_promotion_error")
+})
+
+test_that("an error under the first rules is not called the same dtype", {
+  refusing <- promotion_rules_new("refusing", base = "numpy", refuse = cbind("i64", "ui64"))
+  text <- capture.output(print(
+    compare_rules(\(x, y) x + y, refusing, "numpy", nv_aval("i64", 2), nv_aval("ui64", 2))
+  ))
+  expect_false(any(grepl("same dtype", text)))
+  expect_true(any(grepl("Error under refusing", text)))
 })
 
 test_that("a comparison fits 80 columns", {

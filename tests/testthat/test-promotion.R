@@ -401,6 +401,12 @@ test_that("anvil and JAX are lattices, NumPy and TensorFlow are not", {
       expect_identical(check[[law]]$count, 0L)
     }
   }
+  # Associative in every triple that result_dtype() knows.
+  nodes <- c("bool", "i8", "ui8", "i64", "f16", "f32", "c64")
+  jax_default <- check_lattice("jax_default", nodes)
+  expect_identical(jax_default$nodes, nodes)
+  expect_true(jax_default$associativity$passed)
+  expect_identical(check_lattice("jax_default")$associativity$count, 0L)
   expect_length(check_lattice("anvil")$nodes, 30L)
   numpy <- check_lattice("numpy")
   expect_false(numpy$associativity$passed)

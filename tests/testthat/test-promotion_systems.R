@@ -204,6 +204,102 @@ test_that("promotion_rules_new() makes what its arguments say", {
   expect_error(promotion_rules_new(strrep("a", 24), cells), class = "joist_promotion_error")
 })
 
+# What a rule set decides: common dtypes, tables of operations, facts.
+decided <- function(rules, dtypes) {
+  outcome <- function(op, ...) {
+    tryCatch({
+      made <- op(..., rules = rules)
+      paste0(format(made$dtype), if (made$ambiguous) "?")
+    }, joist_error = function(e) class(e)[1])
+  }
+  one <- function(f, dtype) {
+    tryCatch({
+      made <- with_promotion(rules, f(nv_aval(dtype, 2L)))
+      paste0(format(dtype(made)), if (ambiguous(made)) "?")
+    }, joist_error = function(e) class(e)[1])
+  }
+  pairs <- expand.grid(lhs = dtypes, rhs = dtypes, stringsAsFactors = FALSE)
+  two <- list(`+` = `+`, `/` = `/`, `^` = `^`, `%/%` = `%/%`, c = c)
+  list(
+    common = mapply(function(l, r) outcome(result_dtype, l, r), pairs$lhs, pairs$rhs),
+    numbers = vapply(dtypes, function(d) {
+      paste(outcome(result_dtype, d, 1L), outcome(result_dtype, d, 1.5))
+    }, ""),
+    two = lapply(two, function(f) {
+      vapply(seq_len(nrow(pairs)), function(k) {
+        one(function(x) f(x, nv_aval(pairs$rhs[k], 2L)), pairs$lhs[k])
+      }, "")
+    }),
+    facts = lapply(list(sum, prod, cumsum, mean, nv_exp, nv_sqrt), function(f) {
+      vapply(dtypes, one, "", f = f)
+    })
+  )
+}
+
+test_that("a base is kept, but for what is given", {
+  dtypes <- c("bool", "i8", "ui8", "i64", "ui64", "f16", "f32", "f64")
+  for (id in promotion_rule_sets()$id) {
+    copy <- promotion_rules_new("copy", base = id)
+    before <- decided(id, dtypes)
+    expect_identical(decided(copy, dtypes), before, info = id)
+    # One sum, and one common dtype where pairs decide it.
+    changed <- promotion_rules_new("changed", facts = list(sum = c(i8 = "i16")), base = id)
+    after <- decided(changed, dtypes)
+    expect_identical(after$facts[[1]][["i8"]], "i16", info = id)
+    after$facts[[1]]["i8"] <- before$facts[[1]]["i8"]
+    expect_identical(after, before, info = id)
+  }
+  cells <- data.frame(lhs = c("i64", "f32"), rhs = c("f32", "i64"), result = "f32")
+  narrow <- promotion_rules_new("narrow", cells, base = "numpy", quotients = "rounded")
+  differs <- compare_rules(dtypes, "numpy", narrow)
+  expect_identical(paste(differs$lhs, differs$rhs), c("f32 i64", "i64 f32"))
+  expect_identical(differs$narrow, c("f32", "f32"))
+  expect_output(print(narrow), "numpy, changed")
+  expect_identical(
+    format(result_dtype(1L, rules = promotion_rules_new("a", base = "octave"))$dtype),
+    format(result_dtype(1L, rules = "octave")$dtype)
+  )
+  file <- tempfile()
+  write_promotion_rules(promotion_rules_new("a", base = "octave"), file)
+  expect_true(all(c("# overflow: saturate", "# whole quotients: rounded") %in% readLines(file)))
+  # Another node comes last.
+  more <- promotion_rules_new("more", data.frame(lhs = "i4", rhs = "i8", result = "i8"),
+    base = "numpy"
+  )
+  expect_identical(tail(rownames(promotion_table(more)), 1), "i4")
+})
+
+test_that("results of one operand that are not given follow from the common dtypes", {
+  dtypes <- c("bool", "i8", "ui8", "i64", "ui64", "f16", "f32", "f64")
+  table <- promotion_table("numpy")
+  plain <- decided(promotion_rules_new("plain", table), dtypes)
+  given <- promotion_rules_new("given", table,
+    facts = list(sum = c(i8 = "i8"), mean = c(i8 = NA, ui8 = "f16"))
+  )
+  want <- plain
+  want$facts[[1]]["i8"] <- "i8"
+  want$facts[[4]][c("i8", "ui8")] <- c("joist_promotion_error", "f16")
+  got <- decided(given, dtypes)
+  got$facts[[4]]["i8"] <- sub("joist_dtype_error", "joist_promotion_error", got$facts[[4]]["i8"])
+  expect_identical(got, want)
+  file <- tempfile(fileext = ".csv")
+  for (facts in list(
+    list(sum = c(i8 = "i8"), mean = c(i8 = NA, ui8 = "f16")), list(mean = c(i8 = NA)),
+    list(divide = stats::setNames(rep(NA, 8), dtypes))
+  )) {
+    rules <- promotion_rules_new("mine", table, facts = facts)
+    write_promotion_rules(rules, file)
+    expect_identical(read_promotion_rules(file), rules)
+  }
+  # A fact that is undefined everywhere stays so.
+  for (id in c("torch", "array_api_2024", "jax_lax")) {
+    write_promotion_rules(id, file)
+    expect_identical(decided(read_promotion_rules(file), dtypes)$facts, decided(id, dtypes)$facts)
+  }
+  writeLines(c("# derived: sums", "common,i8,i8,i8"), file)
+  expect_error(read_promotion_rules(file), "sums", class = "joist_promotion_error")
+})
+
 test_that("tables of operations are what the operations give, in all rule sets", {
   known <- dtypes()
   kernels <- c("integer_divide", "modulo", "maximum")

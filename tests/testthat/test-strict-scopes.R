@@ -90,7 +90,7 @@ test_that("a policy ends with its scope, also by an error, and scopes are nested
   local({
     local_promotion(on = refuse)
     expect_error(x + y, class = "joist_widening_error")
-    expect_silent(with_promotion(NULL, x + y, on = character()))
+    expect_silent(with_promotion(NULL, x + y, on = c(widening = "ok")))
     expect_warning(with_promotion(NULL, x + y, on = c(widening = "warn")))
     # Without `on` the policy stays, without rules they do.
     expect_error(with_promotion("jax", x + y), class = "joist_widening_error")

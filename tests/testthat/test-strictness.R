@@ -1,8 +1,8 @@
 # What counts as implicit promotion, by kind, operation and rule set, eagerly and in jit(); see
 # `on` of with_promotion().
 
-# What an operation promotes its operands to: the dtype of its result, of a comparison the common
-# one; without an answer there is nothing to find.
+# What an operation promotes its operands to: the dtype of its result, of a comparison with floats
+# the common one (integers are compared exactly); without an answer there is nothing to find.
 promoted_by <- list(
   nv_add = function(x, y) dtype(nv_add(x, y)),
   nv_div = function(x, y) dtype(nv_div(x, y)),
@@ -13,6 +13,16 @@ promoted_by <- list(
   nv_match = function(x, y) result_dtype(x, y)$dtype
 )
 functions <- list(nv_ifelse = function(x, y) nv_ifelse(TRUE, x, y))
+
+# The kinds that a function of x, which may be a guess, and y shows.
+wanted_kinds <- function(name, x, y, to, guess) {
+  whole <- grepl("^(bool|u?i[0-9]+)$", c(x, y))
+  if (name %in% c("nv_eq", "nv_match") && all(whole)) {
+    return(character())
+  }
+  kinds <- sort(unique(c(expected_kinds(x, to, guess), expected_kinds(y, to))))
+  if (is.null(kinds)) character() else kinds
+}
 
 test_that("an operation on two dtypes shows the kinds that their sizes say", {
   wrong <- character()
@@ -36,10 +46,7 @@ test_that("an operation on two dtypes shows the kinds that their sizes say", {
           joist_error = function(e) NULL
         )
         if (is.null(to)) next
-        want <- sort(unique(c(
-          expected_kinds(pairs$x[k], to, pairs$guess[k]), expected_kinds(pairs$y[k], to)
-        )))
-        if (is.null(want)) want <- character()
+        want <- wanted_kinds(name, pairs$x[k], pairs$y[k], to, pairs$guess[k])
         got <- if (name == "nv_add" && k %% 4L > 0L) {
           list(eager = found_by(f(x, y), rules))
         } else {
@@ -208,4 +215,40 @@ test_that("each kind is allowed, warned about and refused on its own", {
   expect_identical(e$kind, "lossy")
   w <- expect_warning(with_promotion(NULL, x + y, on = on_all("warn")))
   expect_identical(w$kind, c("widening", "int_to_float"))
+})
+
+test_that("kinds that a nested policy does not name keep their setting", {
+  x <- one("f32")
+  y <- one("f64")
+  nested <- list(
+    function() with_promotion(NULL, x + y, on = c(overflow = "saturate")),
+    function() {
+      local_promotion(on = c(lossy = "warn"))
+      x + y
+    },
+    function() with_promotion("jax", x + y, on = character())
+  )
+  for (f in nested) {
+    expect_error(
+      with_promotion(NULL, f(), on = c(widening = "error")), class = "joist_widening_error"
+    )
+    expect_silent(f())
+  }
+  expect_silent(with_promotion(
+    NULL, with_promotion(NULL, x + y, on = c(widening = "ok")), on = c(widening = "error")
+  ))
+  # The policy of a compiled function replaces the caller's.
+  own <- jit(function(x, y) x + y, on = c(lossy = "error"))
+  expect_silent(with_promotion(NULL, own(x, y), on = c(widening = "error")))
+})
+
+test_that("a place warns once for each dtype", {
+  add <- function(x, y) x + y
+  texts <- testthat::capture_warnings(with_promotion(NULL, {
+    for (d in list(c("f32", "f64"), c("f32", "f64"), c("f16", "f32"), c("f16", "f32"))) {
+      add(one(d[1]), one(d[2]))
+    }
+  }, on = c(widening = "warn")))
+  expect_length(texts, 2L)
+  expect_match(texts, "f32 to f64|f16 to f32")
 })

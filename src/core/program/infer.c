@@ -348,8 +348,11 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
   const joist_dtype joined = d->result.dtype;
   d->result = (struct joist_type){result, false};
   if (d->count == 2 && read_exactly(d)) {
+    /* Two integers are compared exactly, without converting them. */
     const bool literal = d->operands[0].literal || d->operands[1].literal;
-    if (literal && is_inexact(joined)) d->promoted.dtype = JOIST_DTYPE_NONE;
+    const bool whole =
+        !is_inexact(d->operands[0].type.dtype) && !is_inexact(d->operands[1].type.dtype);
+    if (whole || (literal && is_inexact(joined))) d->promoted.dtype = JOIST_DTYPE_NONE;
     return JOIST_OK;
   }
   for (size_t k = 0; k < d->count; k++) exact |= joist_literal_beyond(&d->operands[k], joined);

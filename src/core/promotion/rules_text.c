@@ -33,6 +33,7 @@ struct reader {
   struct joist_error *error;
   size_t line;
   bool has_order, says_others;
+  bool derived[JOIST_FACT_COUNT]; /* facts whose cells that are not listed are derived */
   /* By how many nodes that stand for their own type alone, and 1; 0 if not. */
   uint8_t listed[JOIST_PAIR_COUNT][JOIST_TYPE_COUNT][JOIST_TYPE_COUNT];
   uint8_t fact_listed[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
@@ -106,6 +107,17 @@ static joist_status read_order(struct reader *reader, const char *value) {
   return JOIST_OK;
 }
 
+static joist_status read_derived(struct reader *reader, const char *value) {
+  char fields[JOIST_FACT_COUNT][FIELD_SIZE];
+  const size_t count = split(value, fields, JOIST_FACT_COUNT);
+  for (size_t k = 0; k < count; k++) {
+    const int fact = find(JOIST_TEXTS(JOIST_FACTS), JOIST_FACT_COUNT, fields[k]);
+    if (fact < 0) return wrong(reader, "an operation of one operand", fields[k]);
+    reader->derived[fact] = true;
+  }
+  return count > 0 ? JOIST_OK : wrong(reader, "operations of one operand", value);
+}
+
 static joist_status read_choice(struct reader *reader, const char *key, const char *value) {
 #define X(FIELD, KEY, OFF, ON)                                                                    \
   if (strcmp(key, KEY) == 0) {                                                                    \
@@ -137,6 +149,8 @@ static joist_status read_key(struct reader *reader, const char *key, const char 
     return read_literals(reader, value);
   } else if (strcmp(key, "order") == 0) {
     return read_order(reader, value);
+  } else if (strcmp(key, "derived") == 0) {
+    return read_derived(reader, value);
   } else if (strcmp(key, "decides by") == 0) {
     const int policy = find(JOIST_TEXTS(JOIST_POLICIES), JOIST_POLICY_COUNT, value);
     if (policy < 0) return wrong(reader, "what decides", value);
@@ -276,6 +290,22 @@ static void fill_unlisted(struct reader *reader) {
           rules->pairs[pair][l][r] = (uint8_t)unlisted(rules, (joist_pair)pair, l, r);
 }
 
+/* Derives the common dtypes and the facts, of those that the text lists only in part the rest. */
+static void derive(struct reader *reader) {
+  struct joist_rules *const rules = reader->rules;
+  uint8_t listed[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
+  memcpy(listed, rules->facts, sizeof listed);
+  for (int f = 0; f < JOIST_FACT_COUNT; f++)
+    if (reader->derived[f]) rules->has_facts[f] = false;
+  joist_rules_derive(rules);
+  for (int f = 0; f < JOIST_FACT_COUNT; f++)
+    for (int type = 0; type < JOIST_TYPE_COUNT && reader->derived[f]; type++)
+      if (reader->fact_listed[f][type] != 0) {
+        rules->has_facts[f] = true;
+        rules->facts[f][type] = listed[f][type];
+      }
+}
+
 static joist_status finish(struct reader *reader) {
   struct joist_rules *const rules = reader->rules;
   if (rules->kind == JOIST_RULES_LATTICE) {
@@ -290,7 +320,7 @@ static joist_status finish(struct reader *reader) {
   }
   if (!reader->has_order) publish(rules);
   if (rules->published_count == 0) return wrong(reader, "a cell", "the end of the text");
-  joist_rules_derive(rules);
+  derive(reader);
   fill_unlisted(reader);
   return JOIST_OK;
 }
@@ -362,14 +392,20 @@ static bool is_written(const struct joist_rules *rules, int node, int *type) {
 }
 
 static void add_pairs(const struct joist_rules *rules, joist_pair pair, struct joist_text *text) {
+  const char *const name = joist_pair_name(pair);
+  bool any = false;
   for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
     for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++) {
       int left, right;
       if (!is_written(rules, lhs, &left) || !is_written(rules, rhs, &right)) continue;
       const int result = rules->pairs[pair][left][right];
-      if (result != unlisted(rules, pair, left, right))
-        add_cell(rules, joist_pair_name(pair), lhs, rhs, result, text);
+      if (result == unlisted(rules, pair, left, right)) continue;
+      add_cell(rules, name, lhs, rhs, result, text);
+      any = true;
     }
+  /* A table that differs nowhere keeps one cell. */
+  if (!any)
+    add_cell(rules, name, JOIST_BOOL, JOIST_BOOL, rules->pairs[pair][JOIST_BOOL][JOIST_BOOL], text);
 }
 
 /* Common nodes, but for those that are joins of edges. */
@@ -420,9 +456,15 @@ void joist_rules_write(const struct joist_rules *rules, struct joist_text *text)
   add_common(rules, text);
   for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
     if (rules->has_pairs[pair]) add_pairs(rules, (joist_pair)pair, text);
-  for (int fact = 0; fact < JOIST_FACT_COUNT; fact++)
-    for (int type = 0; type < JOIST_TYPE_COUNT && rules->has_facts[fact]; type++)
-      if (rules->facts[fact][type] != NONE)
-        add_cell(rules, joist_fact_name((joist_fact)fact), type, NONE, rules->facts[fact][type],
-                 text);
+  for (int fact = 0; fact < JOIST_FACT_COUNT; fact++) {
+    const char *const name = joist_fact_name((joist_fact)fact);
+    bool any = false;
+    for (int type = 0; type < JOIST_TYPE_COUNT && rules->has_facts[fact]; type++) {
+      const int result = rules->facts[fact][type];
+      if (result != NONE) add_cell(rules, name, type, NONE, result, text);
+      any |= result != NONE;
+    }
+    /* An operation that is undefined for all types keeps one cell. */
+    if (rules->has_facts[fact] && !any) add_cell(rules, name, JOIST_BOOL, NONE, NONE, text);
+  }
 }
