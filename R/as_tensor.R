@@ -4,7 +4,9 @@
 #'
 #' `as_tensor()` makes a tensor of the dtype in which another package stores its data, rather than
 #' of the R type in which it shows them: the bytes of a picture stay `ui8`, counts beyond 2^31
-#' `ui32`, and 64-bit integers 64-bit integers. A value that cannot be read exactly is an error.
+#' `ui32`, and 64-bit integers 64-bit integers. A value that cannot be read exactly is an error. R's
+#' own vectors become what [nv_tensor()] makes of them; under the default rules doubles are rounded
+#' to `f32`.
 #'
 #' | `x` | dtype | dimensions |
 #' |:--|:--|:--|
@@ -16,13 +18,15 @@
 #' | 'rhdf5' `H5IdComponent` | that of the dataset | of the dataset, as 'rhdf5' has them |
 #' | Arrow arrays | that of the array | rows first, see [nv_to_arrow()] |
 #'
-#' A `nativeRaster` comes from `png::readPNG(native = TRUE)`, a `bitmap` from
+#' A `nativeRaster` comes from `png::readPNG(native = TRUE)`, which has all four channels for gray
+#' pictures, too: `x[, , 1:3]` is without alpha, `x[, , 1]` the gray. A `bitmap` comes from
 #' `magick::image_data()`, an `H5IdComponent` from `rhdf5::H5Dopen()`. Of the types of 'terra',
 #' INT1U is `ui8`, INT2S `i16`, INT4U `ui32`, FLT4S `f32`, and so on.
 #'
-#' `png::readPNG()` without `native` gives doubles: those of a file with 8 bits are k / 255, with 16
-#' bits k / 65535, so that `nv_tensor(round(picture * 255), "ui8")` and
-#' `nv_tensor(round(picture * 65535), "ui16")` restore the stored numbers. To write a `ui8` tensor
+#' `png::readPNG()` without `native` gives doubles from 0 to 1, of which `as_tensor()` makes `f32`:
+#' those of a file with 8 bits are k / 255, with 16 bits k / 65535, so that
+#' `nv_tensor(round(picture * 255), "ui8")` and `nv_tensor(round(picture * 65535), "ui16")` restore
+#' the stored numbers. To write a `ui8` tensor
 #' `x`, call `png::writePNG(x / 255L, file)`; to draw it, `plot(as.raster(x))`.
 #'
 #' 'terra' reads doubles, which cannot hold all 64-bit integers beyond 2^53. 'hdf5r' and 'rhdf5'

@@ -307,14 +307,17 @@ loss_words <- function(x) {
   if (is.null(x$result) || any(!is.na(operands$problem))) {
     return(NULL)
   }
+  # An average is computed in double and rounded.
+  kept <- operands$read_as
+  if (identical(x$class, "average")) kept[] <- sub("[?]$", "", x$result)
   words <- unlist(lapply(seq_len(nrow(operands)), function(k) {
     losses <- operands$losses[[k]]
     if (length(losses) == 0L) {
       return(NULL)
     }
     sprintf(
-      "%s as %s: %s.", operand_name(x, k), operands$read_as[k],
-      paste(one_loss(names(losses), losses, operands$type[k], operands$read_as[k]), collapse = "; ")
+      "%s as %s: %s.", operand_name(x, k), kept[k],
+      paste(one_loss(names(losses), losses, operands$type[k], kept[k]), collapse = "; ")
     )
   }))
   if (length(words) == 0L) {

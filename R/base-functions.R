@@ -35,16 +35,25 @@
 #' * Integers wrap, with a warning: `-x` and `diff(x)` of `ui8`, and `sum(x)` of `i64` beyond 2^63.
 #'   So `order(-x)` is not a decreasing order; `order(x, decreasing = TRUE)` is.
 #' * Integers beyond 2^53, and the `i32` -2^31, are `NA` for functions that do not dispatch,
-#'   `identical()` among them, with a warning of class `joist_view_warning`. `is.na()`, `match()`,
-#'   `%in%`, `unique()`, `factor()`, `merge()`, `order()`, `rank()`, `tapply()`, `split()` and
-#'   `rowsum()` are exact. `aggregate()` and `complete.cases()` are not: see
+#'   `identical()`, `cat()`, `for`, `unlist()` and `sapply()` among them. A warning of class
+#'   `joist_view_warning` follows with the next call of joist, or when R ends, as R's own functions
+#'   cannot give it. Making a tensor of such an `NA` is an error. `is.na()`, `match()`, `%in%`,
+#'   `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact, and so are the groups of
+#'   `tapply()`, `split()` and `rowsum()`; to collect exact results, call `do.call(c, lapply(...))`.
+#'   `aggregate()` by a tensor and `complete.cases()` are not exact, see
 #'   [as.data.frame.nv_tensor()].
+#' * Means, medians and quantiles of integers are `f32`, which has seven digits:
+#'   `nv_mean(x, dtype = "f64")`, or `options(joist.promotion = promotion_rules(double = "f64"))`.
+#'   Sums of `f16` beyond 65504 are infinite: `sum(nv_convert(x, "f32"))`.
 #' * Results that R's own C code computes element by element keep the dtype of the tensor if that
 #'   can hold them: `dnorm(x)` of `f32` is `f32`. Otherwise they are an ambiguous `f64` or `c128`.
 #' * `x[1]` keeps rank 1 and the name; `x[[1]]` has rank 0 and no name, also in [jit()].
 #'   `lapply()` and `as.list()` give such scalars.
 #' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor, so that
-#'   `nv_tensor(0.1) %in% 0.1` is `TRUE`.
+#'   `nv_tensor(0.1) %in% 0.1` is `TRUE` (not where bit64 is attached and the R vector comes first).
+#'   `merge()`, `is.element()`, `cut()` and `findInterval()` compare doubles, and 0.1 in `f32` is
+#'   another double than 0.1: convert both to one dtype.
+#' * Comparing 64-bit integers with text by `==` is an error; `x %in% "9007199254740993"` works.
 #' * In [jit()], where the values are not known, calling a function that does not dispatch, such as
 #'   `plogis()` ([nv_logistic()]), is an error, and so is `isTRUE()`. Use [nv_flatten()] instead of
 #'   `as.vector()` for a tensor of rank 1.
@@ -57,8 +66,11 @@
 #' | `writeBin(x, con)` | `is.vector(x)` is `FALSE` | [nv_write_bin()] |
 #' | `ave(x, f)` of integers | an assignment keeps the dtype | `ave(as.vector(x), f)` |
 #' | `ifelse(p, x, y)`: R vectors `x`, `y`, or an R `p` | gives R numbers | [nv_ifelse()] |
-#' | `intersect()`, `union()` beyond 2^53 | they call `as.vector()` | `unique(x[x %in% y])` |
-#' | `x + y` of `integer64` `y` in R 4.2 | R takes neither method | `nv_add(x, y)` |
+#' | `union()`, `setdiff()` and such beyond 2^53 | they call `as.vector()` | `x[x %in% y]` |
+#' | `stack(l)` of a list of tensors | `is.vector(x)` is `FALSE` | `stack(lapply(l, as.vector))` |
+#' | `marginSums(x, 1)`, `prop.table(x, 1)` | they copy the class only | `rowSums(x)`, [nv_div()] |
+#' | `mean(x, trim = 0.1)` | it has no such argument | `mean(as_array(x), trim = 0.1)` |
+#' | `x + y`, `x == y` of `integer64` `y` in R 4.2 | R takes neither method | `x + nv_tensor(y)` |
 #' | `y + x` of `integer64` `y`, bit64 4.8 | its method sees doubles | `nv_add(y, x)` |
 #' | `if_else()`, `case_when()`, dplyr 1.2 | they refuse classed objects | `as.logical(x > 1)` |
 #' | `diag(x)` of one element | it may be a size or a diagonal | [nv_diag()], [nv_eye()] |

@@ -125,6 +125,9 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     return(if (one) nv_range(..1) else nv_concatenate(min(...), max(...)))
   }
   parts <- list(...)
+  # As in base R, arguments without elements are ignored.
+  empty <- vapply(parts, function(x) !is_tensor(x) && length(x) == 0L, NA)
+  parts <- parts[!empty]
   first <- first_tensor(parts)
   parts <- lapply(parts, function(x) {
     part <- .Call(joist_r_summary, .Generic, x)
@@ -161,8 +164,16 @@ summary_of_numbers <- function(generic, parts, remove) {
     }
     if (is_chunked(x)) nan_to(nothing, x) else rest_of(generic, x)
   })
-  do.call(generic, Filter(function(x) is_tensor(x) || length(x) > 0L, parts))
+  parts <- Filter(function(x) is_tensor(x) || length(x) > 0L, parts)
+  # The extreme of integers that are all missing is missing: of it only the dtype counts.
+  gone <- vapply(parts, function(x) generic %in% c("min", "max") && is_gone(x), NA)
+  if (!any(gone) || all(gone)) {
+    return(do.call(generic, parts))
+  }
+  Reduce(function(x, y) nv_ifelse(TRUE, x, y), parts[gone], do.call(generic, parts[!gone]))
 }
+
+is_gone <- function(x) is_tensor(x) && has_data(x) && !is_chunked(x) && is.na(x)
 
 rest_of <- function(generic, x) {
   .Call(joist_r_operation, paste0("reduce_", generic), list(x), list(dims = NULL, na_rm = TRUE))

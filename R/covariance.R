@@ -84,7 +84,9 @@ moments_of <- function(x, y, use, correction, name, root = FALSE) {
   pairwise <- use == "pairwise.complete.obs"
   moments <- if (leaves_out) observed_moments(wide, pairwise) else all_moments(wide)
   result <- if (is.null(correction)) {
-    correlation(moments, length(wide) == 1L, leaves_out && pairwise)
+    same_names(
+      correlation(moments, length(wide) == 1L, leaves_out && pairwise), moments$product
+    )
   } else {
     wide_scalar <- function(value) double_beside(value, moments$product)
     moments$product / nv_max(moments$count - wide_scalar(correction), wide_scalar(0))

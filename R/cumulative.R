@@ -25,9 +25,9 @@
 #'   last. `NULL` for all elements in column-major order.
 #' @param dtype The dtype of the result instead of the usual one.
 #' @param na_rm `TRUE` leaves missing values and NaN out; the result is missing at their positions.
-#' @return A tensor of the shape of `x`, or of rank 1 if `dim` is `NULL`. Sums and
-#'   products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`, of floats
-#'   and complex numbers their own; minima and maxima keep the dtype.
+#' @return A tensor of the shape of `x`, or of rank 1 if `dim` is `NULL`. Under the default rules
+#'   sums and products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`; those
+#'   of floats and complex numbers have their own dtype; minima and maxima keep the dtype.
 #' @section Errors: `joist_shape_error` for a dimension that does not exist, and for more than
 #'   2^31 - 1 elements without `dim`; `joist_dtype_error` for minima and maxima of complex numbers,
 #'   which have no order.

@@ -71,20 +71,30 @@ explain_promotion <- function(..., rules = NULL, envir = parent.frame()) {
     labels <- vapply(expressions, deparse1, "")
     return(explanation(NULL, NULL, list(...), labels, NULL, rules, list()))
   }
-  check_explainable(expressions)
-  explain_call(expressions[[1L]], rules, envir)$explanation
+  asked <- if (length(expressions) > 0L) without_parentheses(expressions[[1L]])
+  if (is.call(asked) && as.character(asked[[1L]])[1L] %in% c("<-", "=")) asked <- asked[[3L]]
+  if (is.null(operation_of(asked))) refuse_to_explain(asked, envir)
+  explain_call(asked, rules, envir)$explanation
 }
 
-check_explainable <- function(expressions) {
-  call <- if (length(expressions) > 0L) without_parentheses(expressions[[1L]])
-  if (is.null(operation_of(call))) {
-    stop_joist(
-      "joist_value_error",
-      if (is.call(call)) paste0("`", shorten(deparse1(call), 40L), "` promotes nothing: "),
-      "explain_promotion() takes one call of an operation that promotes, such as x + y or ",
-      "nv_exp(x), or two or more dtypes, tensors or R values"
+refuse_to_explain <- function(asked, envir) {
+  text <- paste0("`", shorten(deparse1(asked), 40L), "`")
+  reason <- if (is.name(asked) && is_tensor(get0(as.character(asked), envir))) {
+    paste(text, "is a tensor, which does not know how it was computed: ")
+  } else if (is.call(asked) && is.name(asked[[1L]]) && is.null(asked$dtype) &&
+    as.character(asked[[1L]]) %in% c("nv_tensor", "nv_scalar", "nv_fill", "as_tensor")) {
+    paste0(
+      text, " promotes nothing: R's numbers get the default dtype of their type, which ",
+      "with_default_dtypes() changes, unless a dtype is given; "
     )
+  } else if (is.call(asked)) {
+    paste(text, "promotes nothing: ")
   }
+  stop_joist(
+    "joist_value_error", reason,
+    "explain_promotion() takes one call of an operation that promotes, such as x + y or ",
+    "nv_exp(x), or two or more dtypes, tensors or R values"
+  )
 }
 
 # A data frame of columns of one length, some of them lists: as.data.frame() takes most of the time

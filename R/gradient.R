@@ -6,10 +6,10 @@
 #' bits are the same with and without `jit()`, and gradients of gradients are second derivatives.
 #'
 #' `f` is traced as by [jit()], with R's own control flow, except that `while`, `repeat` and `break`
-#' on traced conditions have no derivative. Without `jit()` it is traced in every call: write
-#' `jit(gradient(f))` for a gradient that you call often. Arguments that are neither in `wrt` nor
-#' tensors are passed to `f` unchanged. A jitted `f` keeps its static arguments; there is no
-#' derivative with respect to these.
+#' on traced conditions have no derivative (a jitted `while` loop may call `gradient()`). Without
+#' `jit()` it is traced in every call: write `jit(gradient(f))` for a gradient that you call often.
+#' Arguments that are neither in `wrt` nor tensors are passed to `f` unchanged. A jitted `f` keeps
+#' its static arguments; there is no derivative with respect to these.
 #'
 #' @param f A function that returns one float scalar.
 #' @param wrt The arguments to differentiate with respect to, by name or position; `NULL` for all

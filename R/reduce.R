@@ -23,11 +23,11 @@
 #' @param na_rm `TRUE` leaves out missing values and NaN: a mean is then that of the rest. Where
 #'   nothing is left, a sum is 0, a product 1, a mean NaN, and an extreme is infinite in a float
 #'   dtype and missing in others.
-#' @return A tensor. Sums and products of bool and signed integers have dtype `i64`, of
-#'   unsigned ones `ui64`, of floats and complex numbers their own; minima and maxima keep
-#'   the dtype; `nv_range()` has both, minima first, along a new first dimension; `nv_mean()`
-#'   gives a float as [nv_div()] does; `nv_reduce_any()` and `nv_reduce_all()` are known
-#'   `bool`.
+#' @return A tensor. Under the default rules sums and products of bool and signed integers have
+#'   dtype `i64`, of unsigned ones `ui64`; those of floats and complex numbers have their own
+#'   dtype; minima and maxima keep the dtype; `nv_range()` has both, minima first, along a new first
+#'   dimension; `nv_mean()` gives a float as [nv_div()] does; `nv_reduce_any()` and
+#'   `nv_reduce_all()` are known `bool`.
 #' @section Errors: `joist_shape_error` for a dimension that does not exist; `joist_value_error` for
 #'   the minimum or maximum of a tensor without elements; `joist_dtype_error` for minima and maxima
 #'   of complex numbers, which have no order.

@@ -92,12 +92,22 @@ mtfrm.nv_tensor <- function(x) {
   if (dtype(x) == "bool") {
     return(as.vector(x))
   }
+  if (is_int64(x) && matches_integer64(parent.frame())) {
+    return(unclass(as_array(x, "integer64")))
+  }
   keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
   large <- is_int64(x) & !is.na(keys) & abs(keys) >= 1e15
   if (!any(large)) {
     return(keys)
   }
   ifelse(large, as.character(x), as.character(keys))
+}
+
+# Whether base::match(), or merge(), into which R compiles it, has an integer64 vector, whose bits
+# it takes for doubles.
+matches_integer64 <- function(frame) {
+  keys <- mget(c("x", "table", "bx", "by"), frame, ifnotfound = list(NULL))
+  identical(parent.env(frame), .BaseNamespaceEnv) && any(vapply(keys, inherits, NA, "integer64"))
 }
 
 #' @exportS3Method bit64::rowSums

@@ -146,7 +146,8 @@ nv_split <- function(x, n, dim = 1L, sizes = NULL) {
 #' @export
 split.nv_tensor <- function(x, f, drop = FALSE, ...) {
   if (ndims(x) != 1L) x <- nv_flatten(x)
-  if (inherits(f, "nv_tensor")) f <- as.vector(f)
+  # Levels are exact, where doubles would not be.
+  if (inherits(f, "nv_tensor")) f <- if (is_int64(f)) factor(f) else as.vector(f)
   lapply(split(seq_len(length(x)), f, drop = drop, ...), function(at) x[at])
 }
 

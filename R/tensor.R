@@ -10,7 +10,10 @@
 #' kind of `x` is taken (under anvil: logical `bool`, integer `i32`, double `f32`, complex `c64`; a
 #' whole number up to 2^53 that `f32` rounds is a warning of class `joist_rounding_warning`); raw is
 #' `ui8`, `bit64::integer64` is `i64` and `float::float32` is `f32`. For `dtype` `i64` or `ui64`,
-#' `x` may be strings, as R's numbers cannot hold all whole numbers beyond 2^53.
+#' `x` may be strings, as R's numbers cannot hold all whole numbers beyond 2^53. R may have rounded
+#' a double of that size when it read it, from code or from a file: where it becomes a 64-bit
+#' integer and has more than 48 significant bits, a warning of class `joist_rounding_warning` says
+#' so (`with_promotion(NULL, ..., on = c(loss = "ok"))` allows it).
 #'
 #' @param x A logical, integer, double, complex, raw, integer64 or float32 vector or
 #'   array, a tensor, or an array of [Python][python]; for `i64` and `ui64` also character, with

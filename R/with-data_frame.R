@@ -2,10 +2,9 @@
 #'
 #' A tensor can be a column of a data frame, in which it keeps its dtype. A tensor of rank 1 makes
 #' one column, a tensor of rank 2 one column for each of its columns, as a matrix does, and a scalar
-#' a column of one row. Base R, tibbles and data.tables read the values of such columns:
-#' `df[df$x > 5, ]`, `merge()`, `tapply()`, `na.omit()`, `lm()` and [ggplot2::ggplot()] need no
-#' conversion. `rbind()` follows the first data frame: where its column is an R vector, tensors
-#' become R numbers.
+#' a column of one row. Base R and tibbles read the values of such columns: `df[df$x > 5, ]`,
+#' `merge()`, `tapply()`, `na.omit()`, `lm()` and [ggplot2::ggplot()] need no conversion. `rbind()`
+#' follows the first data frame: where its column is an R vector, tensors become R numbers.
 #'
 #' In tibbles and in other packages built on vctrs, the common type of two columns is that of
 #' [common_dtype()].
@@ -13,15 +12,23 @@
 #' Missing rows, such as those of `merge(all.x = TRUE)`, `df[NA, ]`, `dplyr::left_join()` and
 #' `dplyr::lag()`, are missing values of the column, in every dtype (see [nv_mask()]).
 #'
-#' dplyr, tibble and base R's functions for one column compare 64-bit integers exactly. data.table,
+#' dplyr, tibble and base R's functions for one column compare 64-bit integers exactly.
 #' `aggregate()` by a tensor, `complete.cases()`, and `duplicated()` and `unique()` of data frames
 #' with several columns read the doubles that R sees: whole numbers beyond 2^53 are `NA` there, with
 #' a warning of class `joist_view_warning`, so `aggregate()` leaves out their rows. Group by
-#' `factor(df$id)` instead, or use `tapply()`, `rowsum()`, `split()` or `xtabs()`. Compare ids with
-#' strings, as in `df[df$id %in% "9007199254740993", ]`.
+#' `factor(df$id)` instead, or use `tapply()`, `rowsum()`, `split()` or `xtabs()`. The largest of
+#' each group is `aggregate(x ~ group, df, max)`. Compare ids with strings, as in
+#' `df[df$id %in% "9007199254740993", ]`, and add rows by `rbind()`: `df[nrow(df) + 1, ]` copies
+#' doubles, after which such ids are lost, and using them is an error.
 #'
-#' `write.csv()` writes all digits. Read ids with
-#' `read.csv(file, colClasses = c(id = "character"))` and convert them with
+#' data.table copies columns as doubles in nearly everything it does, filtering rows included. Keep
+#' 64-bit integers there as `integer64`: `as_array(x, "integer64")`.
+#'
+#' A count of seconds or nanoseconds becomes a date by whole numbers:
+#' `as.POSIXct(x %/% 1000000000L, origin = "1970-01-01")`; `x / 1e9` would be `f32`.
+#'
+#' `write.csv()` and `write.table()` write all digits; `data.table::fwrite()` and [cat()] do not.
+#' Read ids with `read.csv(file, colClasses = c(id = "character"))` and convert them with
 #' `nv_tensor(df$id, "i64")`.
 #'
 #' @param x A tensor of rank 0, 1 or 2.

@@ -2,11 +2,13 @@
   .Call(joist_r_init, topenv())
   find_rules_files()
   native_setup()
-  # Also when the library has been unloaded, which stops compilers, too.
-  stop_compilers <- function(namespace) {
+  # Also when the library has been unloaded, which stops compilers, too. The call of joist warns of
+  # what base R has read as NA since the last one: R prints warnings after this.
+  at_end <- function(namespace) {
+    tryCatch(nv_scalar(TRUE), error = function(e) NULL)
     tryCatch(.Call(joist_r_native_stop), error = function(e) NULL)
   }
-  reg.finalizer(topenv(), stop_compilers, onexit = TRUE)
+  reg.finalizer(topenv(), at_end, onexit = TRUE)
   # `%*%` is an S3 generic from R 4.3 on, crossprod() and tcrossprod() from R 4.4 on.
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)

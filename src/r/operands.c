@@ -125,6 +125,11 @@ static SEXP names_of_vector(const struct joist_r_marks *marks, const struct jois
 static void find_missing(joist_host host, const void *values, struct joist_r_value *value) {
   const struct joist_run run = joist_r_run();
   if (joist_missing_count(host, values, value->count, &run) == 0) return;
+  struct joist_error error;
+  if (host == JOIST_HOST_DOUBLE) {
+    const joist_status status = joist_check_lost(value->count, values, &error);
+    joist_r_raise_if(status, &error);
+  }
   uint8_t *const mask = (uint8_t *)R_alloc(value->count, 1);
   joist_missing_mask(host, values, value->count, mask);
   value->mask = mask;

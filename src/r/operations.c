@@ -300,6 +300,8 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
     abstract |= values[k].form == JOIST_R_ABSTRACT;
     if (by_value || (compares && values[k].form == JOIST_R_LITERAL)) joist_r_read_range(&values[k]);
   }
+  for (size_t k = 0; compares && n == 2 && k < n; k++)
+    joist_r_judge_doubles(&values[k], values[1 - k].argument.operand.type.dtype, false);
   /* In a body all operations are traced but those of nv_aval(). */
   traced |= joist_r_session()->in_body && !abstract;
   if (traced && !joist_r_recording()) return joist_r_trace_apply(rules, op, values, n, attributes);

@@ -183,9 +183,11 @@ static SEXP operand_facts(const struct question *q, const struct joist_promotion
                    has_signature ? Rf_mkChar(joist_dtype_name(read_as)) : NA_STRING);
     SET_STRING_ELT(VECTOR_ELT(table, PROBLEM), i,
                    has_signature ? problem_of(&q->values[k], read_as) : NA_STRING);
-    SET_VECTOR_ELT(VECTOR_ELT(table, LOSSES), i,
-                   losses_of(operand->type.dtype, read_as,
-                             has_signature && joist_explain_reads(q->op, operand, k)));
+    SET_VECTOR_ELT(
+        VECTOR_ELT(table, LOSSES), i,
+        losses_of(operand->type.dtype,
+                  has_signature ? joist_explain_rounded_to(q->op, &x->signature, k) : read_as,
+                  has_signature && joist_explain_reads(q->op, operand, k)));
   }
   UNPROTECT(1);
   return table;

@@ -1,6 +1,7 @@
 /* Implicit promotion, as far as somebody wants to know of it. */
 #include "r/strictness.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "r/conditions.h"
@@ -108,4 +109,41 @@ void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype)
   if (!joist_r_names_literal(joist_r_policy(R_NilValue), value, dtype)) return;
   const struct finding finding = {"tensor", 1, value, &change, &dtype, {dtype, false}};
   judge(&finding, change);
+}
+
+/* Whether a double uses nearly all of its digits beyond 2^53, where not all whole numbers are
+ * doubles: so do most of those that were rounded when R read them, unlike 2^60 or 1e16. */
+static bool may_be_rounded(double x) {
+  enum { DIGITS = 48 };
+  int exponent;
+  const double size = fabs(x);
+  if (!(size > 0x1p53 && size <= 0x1p64)) return false;
+  const double digits = ldexp(frexp(size, &exponent), DIGITS);
+  return digits != floor(digits);
+}
+
+static bool is_rounded_to_f32(double x) {
+  const double size = fabs(x);
+  return size > 0x1p24 && size <= 0x1p53 && (double)(float)size != size && size == floor(size);
+}
+
+void joist_r_judge_doubles(const struct joist_r_value *value, joist_dtype dtype, bool by_default) {
+  const bool wide = dtype == JOIST_I64 || dtype == JOIST_UI64;
+  if (value->form != JOIST_R_LITERAL || value->host != JOIST_HOST_DOUBLE ||
+      !(wide || (by_default && dtype == JOIST_F32)))
+    return;
+  const struct joist_r_policy policy = joist_r_policy(R_NilValue);
+  if (!((policy.warned | policy.refused) & JOIST_CHANGE_LOSS)) return;
+  const double *const numbers = value->data;
+  for (size_t k = 0; k < value->count; k++) {
+    if (!(wide ? may_be_rounded(numbers[k]) : is_rounded_to_f32(numbers[k]))) continue;
+    SEXP number = PROTECT(Rf_ScalarReal(numbers[k]));
+    SEXP position = PROTECT(Rf_ScalarReal((double)k + 1));
+    SEXP name = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
+    SEXP refuses = PROTECT(Rf_ScalarLogical((policy.refused & JOIST_CHANGE_LOSS) != 0));
+    joist_r_eval(
+        PROTECT(Rf_lang5(Rf_install("tell_of_rounding"), number, position, name, refuses)));
+    UNPROTECT(5);
+    return;
+  }
 }

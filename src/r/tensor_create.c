@@ -1,8 +1,6 @@
 /* Makes tensors of R values. */
 #include "r/tensor_create.h"
-#include "core/promotion/change.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/types/host.h"
@@ -86,29 +84,6 @@ static bool is_payload(const struct joist_r_value *value, joist_dtype dtype) {
   return same && !joist_r_has_attributes(value->object);
 }
 
-/* Warns, or stops, as the policy in force wants, if a whole number that a double holds exactly is
- * rounded to a default dtype. */
-static void judge_whole_numbers(const struct joist_r_value *value, joist_dtype dtype) {
-  const struct joist_r_policy policy = joist_r_policy(R_NilValue);
-  if (value->host != JOIST_HOST_DOUBLE || dtype != JOIST_F32 ||
-      !((policy.warned | policy.refused) & JOIST_CHANGE_LOSS))
-    return;
-  const double *const numbers = value->data;
-  for (size_t k = 0; k < value->count; k++) {
-    const double size = fabs(numbers[k]);
-    if (!(size > 0x1p24 && size <= 0x1p53) || (double)(float)size == size || size != floor(size))
-      continue;
-    SEXP number = PROTECT(Rf_ScalarReal(numbers[k]));
-    SEXP position = PROTECT(Rf_ScalarReal((double)k + 1));
-    SEXP name = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
-    SEXP refuses = PROTECT(Rf_ScalarLogical((policy.refused & JOIST_CHANGE_LOSS) != 0));
-    joist_r_eval(
-        PROTECT(Rf_lang5(Rf_install("tell_of_rounding"), number, position, name, refuses)));
-    UNPROTECT(5);
-    return;
-  }
-}
-
 /* Text for a 64-bit integer dtype, which R has no numbers for. */
 static SEXP made_from_text(SEXP x, joist_dtype dtype, SEXP shape, SEXP ambiguous,
                            joist_r_na_policy policy) {
@@ -177,7 +152,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
     return x;
   }
   if (joist_r_session()->strict && dtype == R_NilValue) joist_r_judge_default(&value, type.dtype);
-  if (dtype == R_NilValue && ambiguous == R_NilValue) judge_whole_numbers(&value, type.dtype);
+  joist_r_judge_doubles(&value, type.dtype, dtype == R_NilValue && ambiguous == R_NilValue);
   struct joist_error error;
   const joist_r_na_policy policy = joist_r_na(na);
   SEXP payload = value.object; /* unless there is something to convert */

@@ -176,7 +176,10 @@ static size_t convert(joist_dtype dtype, const void *elements, const uint8_t *ma
     const char *const element = (const char *)elements + k * joist_dtype_size(dtype);
     void *const value = (char *)out + k * value_size(type);
     if (joist_export(dtype, element, 1, host, false, value, NULL, &error) == JOIST_OK) continue;
-    set_missing(type, value);
+    if (type == REALSXP)
+      joist_set_lost(value);
+    else
+      set_missing(type, value);
     missing++;
   }
   return missing;
@@ -416,6 +419,8 @@ static size_t merge_block(joist_dtype dtype, const char *values, const char *sho
   const joist_host host = joist_r_view_host(dtype);
   for (size_t k = 0; k < n; k++) {
     if (memcmp(values + k * each, shown + k * each, each) == 0) continue;
+    if (host == JOIST_HOST_DOUBLE && joist_check_lost(1, values + k * each, error) != JOIST_OK)
+      return k + 1;
     mask[k] = joist_missing_count(host, values + k * each, 1, NULL) > 0;
     if (mask[k]) continue;
     if (joist_import(host, values + k * each, 1, dtype, to + k * size, NULL, error) != JOIST_OK)

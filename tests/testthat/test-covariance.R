@@ -159,3 +159,13 @@ test_that("what has no covariance is refused", {
   expect_refusal(sd(x, na.rm = NA), "joist_value_error", "na.rm")
   expect_refusal(var(x, na.rm = "no"), "joist_value_error", "na.rm")
 })
+
+test_that("correlations have the names of the columns", {
+  m <- matrix(c(1, 2, 4, 8, 3, 1, 2, 5), 4, dimnames = list(NULL, c("A", "B")))
+  x <- nv_tensor(m, "f64")
+  expect_identical(dimnames(cor(x)), dimnames(cor(m)))
+  one <- m[, "A", drop = FALSE]
+  expect_identical(dimnames(cor(x, one)), dimnames(cor(m, one)))
+  expect_identical(dimnames(cor(x, use = "complete.obs")), dimnames(cor(m)))
+  expect_equal(as_array(cor(x)["A", "B"]), cor(m)["A", "B"])
+})

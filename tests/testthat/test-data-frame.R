@@ -395,6 +395,56 @@ test_that("a data frame is lengthened by a row", {
   expect_identical(rbind(df, df[1, ])$x, nv_tensor(c(1L, 2L, 1L), "i8"))
 })
 
+test_that("an integer that base R loses is an error where a tensor is made of it", {
+  far <- "9007199254740993"
+  lost <- function(code) {
+    suppressWarnings(expect_refusal(code, "joist_value_error", "position 1 is lost"))
+  }
+  # Base R copies the column as doubles to add a row.
+  df <- data.frame(id = nv_tensor(c(far, "17"), "i64"), v = 1:2)
+  lost(df[3L, ] <- df[2L, ])
+  expect_identical(as.character(df$id), c(far, "17"))
+  suppressWarnings(df[nrow(df) + 1L, "v"] <- 9L)
+  lost(as.character(df$id))
+  lost(df$id[1] + 1L)
+  lost(utils::write.csv(df, tempfile()))
+  near <- data.frame(id = nv_tensor(c("5", "17"), "i64"), v = 1:2)
+  near[3L, "v"] <- 9L
+  expect_identical(as.vector(near$id), c(5, 17, NA))
+  # So do functions that collect elements.
+  ids <- nv_tensor(c(far, far, "3"), "i64")
+  collected <- list(
+    function() unlist(list(ids)), function() sapply(split(ids, c("a", "b", "c")), max),
+    function() rapply(list(ids), identity, how = "unlist")
+  )
+  for (collect in collected) {
+    values <- suppressWarnings(collect())
+    expect_true(is.na(values[[1]]))
+    lost(nv_tensor(as.vector(unlist(values)), "i64"))
+    lost(ids + as.vector(unlist(values)) * 2)
+  }
+  # NA that a user gives is missing.
+  expect_identical(is.na(nv_tensor(c(NA, 1), "i64")), c(TRUE, FALSE))
+  expect_true(is.na(as.vector(nv_tensor(NA, "i64"))))
+})
+
+test_that("merge() finds integer64 keys", {
+  skip_if_not_installed("bit64")
+  keys <- c("17", "9007199254740993", "-5", "9007199254740992")
+  x <- data.frame(id = nv_tensor(keys, "i64"), x = 1:4)
+  y <- data.frame(y = 1:3)
+  y$id <- bit64::as.integer64(rev(keys)[1:3])
+  for (both in list(merge(x, y), merge(y, x), nv_merge(x, y))) {
+    expect_identical(nrow(both), 3L)
+    expect_identical(both$x[order(both$y)], 4:2)
+  }
+  all <- merge(x, y, all = TRUE)
+  expect_identical(sum(is.na(all$y)), 1L)
+  expect_identical(base::match(y$id, x$id), 4:2)
+  expect_identical(base::match(x$id, y$id), c(NA, 3L, 2L, 1L))
+  expect_identical(base::match(x$id, 17), c(1L, NA, NA, NA))
+})
+
 test_that("base R computes with data frames of tensors", {
   calls <- list(
     equal = function(df) df == 2L, both = function(df) df == df, not = function(df) !df,

@@ -375,6 +375,30 @@ test_that("calls without a promotion, and invalid arguments, are refused", {
   expect_refusal(explain_promotion("i8", "i8", rules = "none"), "joist_promotion_error")
   expect_refusal(explain_promotion(x + 1L, envir = 1), "joist_value_error", "envir")
   expect_error(explain_promotion(x + nobody), "nobody")
+  expect_refusal(explain_promotion(x), "joist_value_error", "`x` is a tensor, which does not know")
+  expect_refusal(explain_promotion(nv_tensor(0.1)), "joist_value_error", "default dtype")
+  expect_identical(explain_promotion(y <- x + 1L)$expression, "x + 1L")
+  expect_false(exists("y", inherits = FALSE))
+})
+
+test_that("what a mean loses is what its result cannot hold", {
+  # A float loses what has more digits.
+  for (rules in c("anvil", "numpy", "jax")) {
+    for (d in documented_dtypes) {
+      x <- nv_aval(d, 2L)
+      mean <- with_promotion(rules, tryCatch(dtype(nv_mean(x)), joist_error = function(e) NULL))
+      if (is.null(mean)) next
+      found <- explain_promotion(nv_mean(x), rules = rules)
+      loses <- dtype_info(d)$digits > dtype_info(mean)$digits
+      expect_identical(length(found$operands$losses[[1]]) > 0L, loses, info = paste(rules, d))
+      if (!loses) expect_null(found$cast, info = paste(rules, d))
+    }
+  }
+  x <- nv_tensor(16777217L, "i32")
+  expect_identical(as_array(nv_mean(x, dtype = "f64")), 16777217)
+  lines <- paste(format(explain_promotion(mean(x))), collapse = " ")
+  expect_match(lines, "x as f32: whole numbers beyond 2^24 are rounded", fixed = TRUE)
+  expect_match(lines, 'nv_convert(x, "f64")', fixed = TRUE)
 })
 
 test_that("lines fit, with colours as without", {

@@ -331,3 +331,22 @@ test_that("indexing, combining and transposing work or fail loudly", {
     matrix(1:6, 3), "dim(m) <- c(3, 2)"
   )
 })
+
+test_that("extremes without missing values pass over operands that have no others", {
+  none <- nv_tensor(NA, "i32")
+  some <- nv_tensor(c(3L, 9L), "i16")
+  expect_identical(as_array(max(some, none, na.rm = TRUE)), 9L)
+  expect_identical(as_array(min(none, some, na.rm = TRUE)), 3L)
+  expect_identical(dtype(max(some, none, na.rm = TRUE)), as_dtype("i32"))
+  expect_identical(as_array(range(none, some, na.rm = TRUE)), c(3L, 9L))
+  expect_true(is.na(max(none, none, na.rm = TRUE)))
+  parts <- as.list(nv_tensor(c(3L, NA, 9L), "i32"))
+  expect_identical(as_array(Reduce(function(a, b) max(a, b, na.rm = TRUE), parts)), 9L)
+})
+
+test_that("operands without elements do not count", {
+  x <- nv_tensor(c(3, 4), "f32")
+  expect_identical(as_array(max(x, integer())), max(c(3, 4), integer()))
+  expect_identical(as_array(sum(x, NULL)), sum(c(3, 4), NULL))
+  expect_identical(as_array(range(x, integer())), c(3, 4))
+})

@@ -114,6 +114,44 @@ test_that("a whole number that the default dtype rounds is warned about", {
   expect_silent(with_promotion("numpy", nv_tensor(123456789)))
 })
 
+test_that("doubles beyond 2^53 that R may have rounded are warned about", {
+  told <- function(code, position) {
+    text <- paste0("at position ", position, " .*text")
+    expect_warning(code, text, class = "joist_rounding_warning")
+  }
+  ids <- nv_tensor(c("9007199254740993", "9007199254740997"), "i64")
+  told(nv_tensor(c(1, 9007199254740997), "i64"), 2)
+  told(nv_scalar(0x9E3779B97F4A7C15, "ui64"), 1)
+  told(nv_fill(-9007199254740997, 2, "i64"), 1)
+  told(ids == 9007199254740997, 1)
+  told(match(9007199254740997, ids), 1)
+  octave <- with_promotion("octave", ids + 0L)
+  told(with_promotion("octave", octave[2] <- 9007199254740997), 1)
+  told(with_promotion("numpy", nv_tensor(c(0, 0, 2^60 + 2^9), "i64")), 3)
+  for (fine in list(2^53, -2^53, 2^60, 3 * 2^61, 1e16, 1e17, -2^63, 9007199254740991, NA, 0)) {
+    expect_silent(nv_tensor(fine, "i64"))
+  }
+  expect_silent(nv_tensor("9007199254740997", "i64"))
+  expect_silent(nv_tensor(9007199254740997, "f64"))
+  expect_silent(ids == 2^60)
+  ok <- c(loss = "ok")
+  expect_silent(with_promotion(NULL, nv_tensor(9007199254740997, "i64"), on = ok))
+  expect_error(
+    with_promotion(NULL, nv_tensor(9007199254740997, "i64"), on = c(loss = "error")),
+    class = "joist_rounding_error"
+  )
+  # Columns of random ids that are read without colClasses.
+  set.seed(9)
+  caught <- vapply(1:200, function(k) {
+    digits <- cbind(sample(1:8, 10, TRUE), matrix(sample(0:9, 180, TRUE), 10))
+    text <- apply(digits, 1, paste, collapse = "")
+    table <- utils::read.csv(text = c("id", text))
+    made <- tryCatch(nv_tensor(table$id, "i64"), joist_rounding_warning = function(w) NULL)
+    is.null(made) || identical(as.character(made), text)
+  }, NA)
+  expect_true(all(caught))
+})
+
 test_that("expect_equal_tensor() has the tolerance of the dtype", {
   for (d in c("f16", "bf16", "f32", "f64", "c64", "c128")) {
     x <- nv_tensor(c(1, 2, -3), d)

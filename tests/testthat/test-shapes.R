@@ -296,3 +296,10 @@ test_that("rep() repeats as base R does", {
   expect_identical(shape(rep(nv_tensor(integer()), 3)), 0L)
   expect_error(rep(nv_tensor(integer()), length.out = 3), class = "joist_value_error")
 })
+
+test_that("split() takes 64-bit integers that doubles do not tell apart", {
+  ids <- nv_tensor(c("9007199254740993", "9007199254740992", "9007199254740993"), "i64")
+  parts <- split(nv_tensor(1:3, "ui8"), ids)
+  expect_identical(names(parts), c("9007199254740992", "9007199254740993"))
+  expect_identical(as_array(parts[[2]]), c(1L, 3L))
+})

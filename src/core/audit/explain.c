@@ -67,6 +67,14 @@ bool joist_explain_reads(joist_op op, operand *operand, size_t k) {
   return joist_explain_joins(op, k) && !operand->literal;
 }
 
+joist_dtype joist_explain_rounded_to(joist_op op, const struct joist_signature *signature,
+                                     size_t k) {
+  const joist_dtype promoted = signature->promoted.dtype;
+  const bool averages = joist_op_class(op) == JOIST_CLASS_AVERAGE;
+  return averages && promoted != JOIST_DTYPE_NONE ? promoted
+                                                  : joist_signature_operand(signature, k);
+}
+
 /* How bad a loss is: digits count, everything else is worse than any number of them. */
 static double cost_of(joist_dtype from, joist_dtype to) {
   const unsigned losses = joist_conversion_loss(from, to).losses;
@@ -100,7 +108,7 @@ static double cost_tried(const struct search *s, struct joist_type *result) {
   double cost = 0;
   for (size_t k = 0; k < s->count; k++)
     if (joist_explain_reads(s->op, &s->tried[k], k))
-      cost += cost_of(s->tried[k].type.dtype, joist_signature_operand(&signature, k));
+      cost += cost_of(s->tried[k].type.dtype, joist_explain_rounded_to(s->op, &signature, k));
   return cost;
 }
 

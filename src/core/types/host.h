@@ -49,6 +49,12 @@ void joist_missing_mask(joist_host host, const void *values, size_t n, uint8_t *
 /* Copies the values, those that are missing as one that is not, or as 0. */
 void joist_missing_filled(joist_host host, const void *values, size_t n, void *filled);
 
+/* The NA of doubles in the place of an integer that they do not hold: its bits, which copies keep,
+ * tell it from a missing value. The latter fails with JOIST_ERROR_VALUE if it is among n values. */
+void joist_set_lost(double *value);
+joist_status joist_check_lost(size_t n, const void *values,
+                              struct joist_error *error) JOIST_MUST_CHECK;
+
 /* A whole number as the bits of an integer dtype: decimal digits or, after 0x, hexadecimal ones,
  * with or without a sign. Anything else, or a number beyond the dtype's range, is
  * JOIST_ERROR_VALUE with text and position. */

@@ -1,5 +1,6 @@
 /* Missing values of the host language: its NA. */
 #include "core/base/vectorize.h"
+#include "core/types/error.h"
 #include "core/types/host.h"
 #include "core/types/host_scan.h"
 
@@ -24,6 +25,18 @@ static const struct pattern patterns[] = {
     [JOIST_HOST_RAW] = {0, 1, 1}, /* none is */
     [JOIST_HOST_INTEGER64] = {UINT64_MAX, UINT64_C(1) << 63, 8},
     [JOIST_HOST_FLOAT32] = {UINT32_C(0x7f80ffff), UINT32_C(0x7f8007a2), 4}};
+
+/* One of R's NA_real_, which are all that end in 1954, and quiet. */
+static const uint64_t lost = UINT64_C(0x7ffc4f53000007a2);
+
+void joist_set_lost(double *value) { memcpy(value, &lost, sizeof lost); }
+
+joist_status joist_check_lost(size_t n, const void *values, struct joist_error *error) {
+  for (size_t k = 0; k < n; k++)
+    if (memcmp((const char *)values + k * sizeof lost, &lost, sizeof lost) == 0)
+      return JOIST_FAIL(error, JOIST_E_LOST, .position = k + 1);
+  return JOIST_OK;
+}
 
 size_t joist_host_size(joist_host host) { return patterns[host].size; }
 
