@@ -93,7 +93,7 @@ mtfrm.nv_tensor <- function(x) {
     return(as.vector(x))
   }
   if (is_int64(x) && matches_integer64(parent.frame())) {
-    return(unclass(as_array(x, "integer64")))
+    return(mtfrm(as_array(x, "integer64")))
   }
   keys <- if (is_complex_dtype(x)) as.vector(x) else as.vector(x, "double")
   large <- is_int64(x) & !is.na(keys) & abs(keys) >= 1e15
@@ -103,8 +103,8 @@ mtfrm.nv_tensor <- function(x) {
   ifelse(large, as.character(x), as.character(keys))
 }
 
-# Whether base::match(), or merge(), into which R compiles it, has an integer64 vector, whose bits
-# it takes for doubles.
+# Whether base::match(), or merge(), into which R compiles it, has an integer64 vector, of which it
+# compares the text or, with an old bit64, the bits.
 matches_integer64 <- function(frame) {
   keys <- mget(c("x", "table", "bx", "by"), frame, ifnotfound = list(NULL))
   identical(parent.env(frame), .BaseNamespaceEnv) && any(vapply(keys, inherits, NA, "integer64"))
