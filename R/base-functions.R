@@ -45,8 +45,11 @@
 #' * Means, medians and quantiles of integers are `f32`, which has seven digits:
 #'   `nv_mean(x, dtype = "f64")`, or `options(joist.promotion = promotion_rules(double = "f64"))`.
 #'   Sums of `f16` beyond 65504 are infinite: `sum(nv_convert(x, "f32"))`.
+#' * Functions that are written in R compute in the dtype of the tensor: `fivenum(x)` of `ui8` adds
+#'   bytes, which wrap, with a warning. Give them `as_array(x)`.
 #' * Results that R's own C code computes element by element keep the dtype of the tensor if that
-#'   can hold them: `dnorm(x)` of `f32` is `f32`. Otherwise they are an ambiguous `f64` or `c128`.
+#'   can hold them: `dnorm(x)` of `f32` is `f32`, rounded. Otherwise, as for fractions of integers
+#'   and for what 16-bit floats would round, they are an ambiguous `f64` or `c128`.
 #' * `x[1]` keeps rank 1 and the name; `x[[1]]` has rank 0 and no name, also in [jit()].
 #'   `lapply()` and `as.list()` give such scalars.
 #' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor, so that

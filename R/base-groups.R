@@ -129,10 +129,14 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   empty <- vapply(parts, function(x) !is_tensor(x) && length(x) == 0L, NA)
   parts <- parts[!empty]
   first <- first_tensor(parts)
-  parts <- lapply(parts, function(x) {
+  # R numbers are reduced by R, and meet the tensor as one number, whose value is exact.
+  plain <- vapply(parts, is_plain_numbers, NA)
+  number <- if (any(plain)) list(summary_of_plain(.Generic, unlist(parts[plain])))
+  parts <- lapply(parts[!plain], function(x) {
     part <- .Call(joist_r_summary, .Generic, x)
     if (is_tensor(x)) part else beside(part, first)
   })
+  parts <- c(parts, number)
   combine <- switch(.Generic,
     sum = nv_add,
     prod = nv_mul,
@@ -142,6 +146,25 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     all = nv_and
   )
   Reduce(combine, parts)
+}
+
+is_plain_numbers <- function(x) (is.numeric(x) || is.logical(x)) && !is.object(x)
+
+# Sums of R's integers that are no integers of R are 64 bits wide.
+summary_of_plain <- function(generic, x) {
+  if (generic %in% c("any", "all")) {
+    return(do.call(generic, list(x != 0)))
+  }
+  value <- do.call(generic, list(if (is.integer(x)) as.double(x) else x))
+  if (is.logical(x) && generic %in% c("min", "max")) {
+    as.logical(value)
+  } else if (is.double(x)) {
+    value
+  } else if (is.na(value) || abs(value) <= .Machine$integer.max) {
+    as.integer(value)
+  } else {
+    nv_scalar(value, "i64")
+  }
 }
 
 # Without what is missing or NaN: each tensor gives a scalar, R numbers are left out.

@@ -59,41 +59,64 @@
 # A subset by indices with NA: takes the first position for it, and puts NA in the place of what
 # that gives.
 with_missing <- function(x, indices, drop) {
-  extents <- if (length(indices) == 1L) length(x) else shape(x)
-  positions <- Map(function(index, extent) {
-    if (is.null(index)) seq_len(extent) else positions_or_na(as.vector(index), extent)
-  }, indices, extents)
+  one <- length(indices) == 1L
+  positions <- all_positions(x, indices)
   missing <- lapply(positions, is.na)
-  if (length(x) == 0L && length(indices) == 1L && all(missing[[1L]])) {
+  known <- Map(without_na_index, indices, positions)
+  # What is out of range is an error, also where base R makes NA of it.
+  found <- vapply(missing, function(at) sum(!at), 1L)
+  if (any(lengths(known) > found)) do.call(`[`, c(list(x), known))
+  if (length(x) == 0L && one && all(missing[[1L]])) {
     return(nv_tensor(rep(NA, sum(missing[[1L]])), dtype(x), ambiguous = ambiguous(x)))
   }
-  positions <- Map(function(at, missed) replace(at, missed, 1), positions, missing)
-  taken <- do.call(`[`, c(list(x), positions, drop = as.logical(drop)))
+  positions <- Map(function(at, missed) replace(at, missed, 1L), positions, missing)
+  taken <- do.call(`[`, c(list(x), positions, drop = FALSE))
   taken[which(Reduce(function(a, b) outer(a, b, "|"), missing))] <- NA
-  if (ndims(taken) == 1L && !is.null(names(taken))) names(taken)[missing[[1L]]] <- NA
-  taken
+  if (one) {
+    if (!is.null(names(taken))) names(taken)[missing[[1L]]] <- NA
+    return(taken)
+  }
+  if (!is.null(dimnames(taken))) {
+    labels <- Map(function(label, missed) {
+      if (is.null(label)) NULL else replace(label, missed, NA)
+    }, dimnames(taken), missing)
+    dimnames(taken) <- stats::setNames(labels, names(dimnames(taken)))
+  }
+  if (isFALSE(as.logical(drop))) {
+    return(taken)
+  }
+  do.call(`[`, c(list(taken), lapply(dim(taken), seq_len)))
 }
 
-# The positions that indices choose, without NA.
-known_positions <- function(x, indices) {
-  extents <- if (length(indices) == 1L) length(x) else shape(x)
-  Map(function(index, extent) {
+# An index without NA and zeros; for a negative one, the positions.
+without_na_index <- function(index, positions) {
+  index <- as.vector(index)
+  if (is.character(index)) {
+    return(index[!is.na(index)])
+  }
+  if (is.logical(index)) {
+    return(which(index))
+  }
+  plain <- is.numeric(index) && !any(index < 0, na.rm = TRUE)
+  if (plain) index[!is.na(index) & index >= 1] else positions[!is.na(positions)]
+}
+
+# The positions that indices choose, as base R has them: NA where an index is.
+all_positions <- function(x, indices) {
+  one <- length(indices) == 1L
+  labels <- if (one) list(names(x)) else dimnames(x)
+  if (is.null(labels)) labels <- vector("list", length(indices))
+  Map(function(index, extent, label) {
     if (is.null(index)) {
       return(seq_len(extent))
     }
-    positions <- positions_or_na(as.vector(index), extent)
-    positions[!is.na(positions)]
-  }, indices, extents)
+    unname(stats::setNames(seq_len(extent), label)[as.vector(index)])
+  }, indices, if (one) length(x) else shape(x), labels)
 }
 
-# The positions that an index chooses, NA where it is.
-positions_or_na <- function(index, extent) {
-  if (!is.logical(index)) {
-    return(index[is.na(index) | trunc(index) != 0])
-  }
-  if (length(index) < extent) index <- rep_len(index, extent)
-  at <- which(is.na(index) | index)
-  replace(at, is.na(index[at]), NA)
+# The same without NA.
+known_positions <- function(x, indices) {
+  lapply(all_positions(x, indices), function(positions) positions[!is.na(positions)])
 }
 
 #' @rdname subset

@@ -179,11 +179,23 @@ nv_broadcast_arrays <- function(...) {
   lapply(parts, nv_broadcast_to, shape(common))
 }
 
+# R's doubles as a guess of the dtype of a tensor of floats, which they would take beside it.
+in_float_of <- function(x, tensor) {
+  takes <- is.double(x) && !is.object(x) && is_tensor(tensor) && is_float_dtype(tensor)
+  if (!takes) {
+    return(x)
+  }
+  shape <- if (is.null(dim(x)) && length(x) == 1L) integer()
+  nv_tensor(x, dtype(tensor), shape, ambiguous = TRUE)
+}
+
 #' @rdname nv_broadcast_arrays
 #' @export
 nv_outer <- function(x, y, f = nv_mul) {
-  x <- tensor_beside(x, y)
-  y <- tensor_beside(y, x)
+  if (missing(x)) stop_missing("x")
+  if (missing(y)) stop_missing("y")
+  x <- tensor_beside(in_float_of(x, y), y)
+  y <- tensor_beside(in_float_of(y, x), x)
   force(f)
   f <- as_function(match.fun(f), "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "core/base/bits.h"
 #include "core/ops/move/walk.h"
+#include "core/types/convert.h"
 #include "r/arguments.h"
 #include "r/conditions.h"
 #include "r/device_payload.h"
@@ -87,6 +89,26 @@ static bool are_whole(joist_dtype dtype, const double *values, R_xlen_t n) {
   return true;
 }
 
+/* Whether all values are elements of a float dtype of fewer than 32 bits, NaN among them. */
+static bool are_narrow(joist_dtype dtype, const double *values, R_xlen_t n) {
+  enum { BLOCK = 256 };
+  double elements[BLOCK], back[BLOCK];
+  for (R_xlen_t k = 0; k < n; k += BLOCK) {
+    const size_t count = joist_smaller((size_t)(n - k), BLOCK);
+    joist_convert_find(JOIST_F64, dtype)(count, values + k, elements);
+    joist_convert_find(dtype, JOIST_F64)(count, elements, back);
+    for (size_t j = 0; j < count; j++)
+      if (back[j] != values[k + (R_xlen_t)j] && !isnan(values[k + (R_xlen_t)j])) return false;
+  }
+  return true;
+}
+
+/* Whether a vector of doubles holds elements of the dtype. Those of f32 are rounded. */
+static bool are_elements(joist_dtype dtype, const double *values, R_xlen_t n) {
+  if (joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT) return are_whole(dtype, values, n);
+  return joist_dtype_bits(dtype) >= 32 || are_narrow(dtype, values, n);
+}
+
 /* The type of a vector's elements. R keeps our attributes when it converts a vector to a wider type
  * (`storage.mode<-`), and when its C code computes with one: dpois(x), the residuals of lm(). Such
  * values are R's own numbers, and their dtype is a guess. */
@@ -95,10 +117,8 @@ static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
       [LGLSXP] = JOIST_BOOL, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
   if (TYPEOF(x) == INTSXP) return marked;
   if ((SEXPTYPE)TYPEOF(x) == joist_r_view_type(marked.dtype)) {
-    if (TYPEOF(x) != REALSXP || joist_dtype_category(marked.dtype) >= JOIST_CATEGORY_FLOAT)
-      return marked;
-    if (ALTREP(x) && !joist_r_view_exposed(x)) return marked;
-    if (are_whole(marked.dtype, REAL_RO(x), XLENGTH(x))) return marked;
+    if (TYPEOF(x) != REALSXP || (ALTREP(x) && !joist_r_view_exposed(x))) return marked;
+    if (are_elements(marked.dtype, REAL_RO(x), XLENGTH(x))) return marked;
   }
   return (struct joist_type){natural[TYPEOF(x)], TYPEOF(x) != LGLSXP};
 }

@@ -350,3 +350,24 @@ test_that("operands without elements do not count", {
   expect_identical(as_array(sum(x, NULL)), sum(c(3, 4), NULL))
   expect_identical(as_array(range(x, integer())), c(3, 4))
 })
+
+test_that("R numbers beside a tensor keep their value in sums and extremes", {
+  zero <- nv_tensor(0, "f64")
+  expect_identical(as_array(sum(zero, 123456789)), 123456789)
+  expect_identical(as_array(sum(zero, 0.1, 0.2)), 0.1 + 0.2)
+  expect_identical(as_array(max(zero, 0.1)), 0.1)
+  expect_identical(as_array(range(zero, 0.1)), c(0, 0.1))
+  expect_identical(as_array(prod(nv_tensor(3, "f64"), 0.1)), 0.1 * 3)
+  expect_identical(as_array(jit(function(x) sum(x, 0.1))(zero)), 0.1)
+  expect_identical(as_array(nv_outer(nv_tensor(1, "f64"), 0.1)), array(0.1, c(1L, 1L))[, 1])
+  byte <- nv_tensor(5L, "ui8")
+  for (wrong in list(quote(max(byte, 300L)), quote(min(byte, -1L)), quote(min(byte, 256L)))) {
+    expect_refusal(eval(wrong), "joist_value_error")
+  }
+  expect_refusal(max(nv_tensor(5, "f16"), 70000), "joist_value_error", "70000")
+  expect_identical(as_array(max(byte, 7L, 9L)), 9L)
+  expect_identical(as_array(sum(byte, 7L, TRUE)), 13)
+  expect_identical(as_array(sum(byte, .Machine$integer.max, 1L)), 5 + 2^31)
+  expect_true(as.logical(any(nv_tensor(FALSE), 2)))
+  expect_true(is.na(max(byte, NA)))
+})

@@ -225,3 +225,21 @@ test_that("what R has converted itself is of R's types", {
   expect_identical(as_array(x), c(FALSE, TRUE))
   expect_identical(type_of(x), "bool")
 })
+
+test_that("models of 16-bit floats have the residuals that base R computes", {
+  set.seed(1)
+  x <- 1:100
+  y <- round(3 * x + stats::rnorm(100, 0, 40)) # exact in f16 and, halved until they are, bf16
+  for (d in c("f16", "bf16")) {
+    column <- nv_tensor(y, d)
+    plain <- data.frame(x = x, y = as.double(column))
+    fit <- stats::lm(y ~ x, data.frame(x = x, y = column))
+    want <- stats::lm(y ~ x, plain)
+    expect_equal(as.vector(stats::residuals(fit)), as.vector(stats::residuals(want)))
+    coefficients <- lapply(list(fit, want), function(fit) as.vector(stats::coef(summary(fit))))
+    expect_equal(coefficients[[1]], coefficients[[2]])
+  }
+  # What is no element of the dtype is a double.
+  expect_equal(as_array(choose(nv_tensor(60000, "f16"), 2)), choose(60000, 2))
+  expect_identical(format(dtype(stats::qunif(nv_tensor(0.5, "f16"), 0, 1e6))), "f64")
+})

@@ -790,3 +790,39 @@ test_that("integer64 vectors are positions, `exact` is none, and abstract tensor
   x[bit64::as.integer64(2)] <- 7
   expect_identical(as_array(x), c(1.5, 7, 3.5))
 })
+
+test_that("NA in an index gives missing elements beside any other index, as in base R", {
+  set.seed(11)
+  plain <- array(as.double(1:24), c(3, 2, 4), list(c("a", "b", "c"), NULL, LETTERS[1:4]))
+  some_index <- function(extent, labels) {
+    index <- switch(sample(6, 1),
+      sample(c(seq_len(extent), NA), sample(4, 1), TRUE), -sample(extent, 1),
+      sample(c(TRUE, FALSE, NA), extent, TRUE), c(0, sample(extent, 1)),
+      if (is.null(labels)) TRUE else sample(labels, 2, TRUE), TRUE
+    )
+    if (is.double(index) && stats::runif(1) < 0.3) index + 0.25 * (index > 0) else index
+  }
+  for (d in c("f32", "i16")) {
+    x <- nv_tensor(plain, d)
+    for (k in 1:150) {
+      m <- k %% 2L == 0L
+      here <- if (m) plain[, 1, ] else plain
+      there <- if (m) x[, 1, ] else x
+      indices <- Map(some_index, dim(here), dimnames(here))
+      drop <- k %% 3L > 0L
+      want <- do.call(`[`, c(list(here), indices, drop = drop))
+      got <- do.call(`[`, c(list(there), indices, drop = drop))
+      expect_equal(as.vector(got), as.vector(want))
+      if (length(want) < 2L) next
+      expect_identical(dimnames(got), dimnames(want))
+      expect_identical(dim(got), dim(want))
+      if (is.null(dim(want))) expect_identical(names(got), names(want))
+    }
+  }
+  m <- nv_tensor(matrix(1:6, 2, dimnames = list(c("a", "b"), NULL)), "i32")
+  expect_identical(rownames(m[match(c("b", "z"), rownames(m)), ]), c("b", NA))
+  expect_identical(dim(m[logical(), NA]), c(0L, 3L))
+  expect_refusal(m[c(NA, 3), ], "joist_shape_error", "out of range")
+  expect_refusal(m[c(NA, FALSE, TRUE), ], "joist_shape_error", "out of range")
+  expect_refusal(m[c(NA, "c"), NA], "joist_value_error")
+})
