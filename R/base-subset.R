@@ -151,6 +151,7 @@ known_positions <- function(x, indices) {
   if (any(vapply(indices, is_traced_position, NA))) {
     return(put_traced(x, indices, value))
   }
+  if (any(vapply(indices, inherits, NA, "nv_traced"))) indices <- lapply(indices, without_na_mask)
   .Call(joist_r_assign, x, indices, value, in_place, FALSE)
 }
 
@@ -168,6 +169,11 @@ known_positions <- function(x, indices) {
     return(put_traced(x, indices, value))
   }
   .Call(joist_r_assign, x, indices, value, in_place, TRUE)
+}
+
+# As in base R, assigning one value changes nothing where the index is NA.
+without_na_mask <- function(index) {
+  if (inherits(index, "nv_traced") && may_be_na(index)) nv_replace_na(index, FALSE) else index
 }
 
 is_traced_position <- function(index) {

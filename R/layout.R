@@ -242,9 +242,10 @@ with_names <- function(x, names) {
     return(x)
   }
   if (inherits(x, "nv_traced")) {
+    # No operation makes it: those in a loop or branch are traced, too.
     type <- abstract_of(x)
-    blank <- nv_fill(FALSE, shape(x), "bool")
-    blank <- with_names(nv_convert(blank, dtype(type), ambiguous(type)), names)
+    least <- rep(dtype_facts(type)$min, length(x))
+    blank <- with_names(nv_tensor(least, dtype(type), shape(x), ambiguous(type)), names)
     blank[] <- x
     return(blank)
   }

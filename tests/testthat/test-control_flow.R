@@ -1093,3 +1093,24 @@ test_that("functions that look at their first argument alone see a traced tensor
   }, list(2))
   expect_same_as_r(function(x) range(1, x), list(3), list(0))
 })
+
+test_that("named vectors are made in branches and loops", {
+  one <- nv_scalar(1)
+  f <- function(x) if (x > 0) sum(c(a = x, b = 1)) else x
+  expect_identical(as_array(jit(f)(one)), 2)
+  expect_identical(as_array(nv_if(nv_scalar(TRUE), c(a = one), c(a = one + 1))), 1)
+  g <- function(x, v) {
+    for (k in nv_seq_len(2)) x <- x + quantile(v, 0.5)[[1]]
+    x
+  }
+  expect_identical(as_array(jit(g)(one, nv_tensor(c(1, 2)))), 4)
+  expect_identical(as_array(gradient(function(x) {
+    if (x > 0) sum(c(a = x, b = x)^2) else x
+  })(one)$x), 4)
+  for (d in dtypes()) {
+    x <- if (startsWith(d, "c")) nv_fill(1 + 2i, 2L, d) else rep(dtype_info(d)$max, 2L)
+    made <- jit(function(x) c(a = x, b = x))(x)
+    expect_identical(names(made), c("a1", "a2", "b1", "b2"), label = d)
+    expect_identical(as_array(unname(made), "character"), as_array(c(x, x), "character"), label = d)
+  }
+})

@@ -491,3 +491,22 @@ test_that("data.table groups and joins missing values as base R's", {
     expect_identical(joined$w, c(2L, 2L, 1L))
   }
 })
+
+test_that("a mask with NA changes nothing there, in jit() too", {
+  f <- function(x, b) {
+    x[b] <- 0L
+    x
+  }
+  x <- nv_tensor(c(5L, 6L, 7L))
+  b <- nv_tensor(c(TRUE, NA, FALSE))
+  plain <- c(5L, 6L, 7L)
+  plain[c(TRUE, NA, FALSE)] <- 0L
+  expect_identical(as_array(f(x, b)), plain)
+  expect_identical(as_array(jit(f)(x, b)), plain)
+  expect_identical(as_array(jit(f)(x, nv_tensor(c(TRUE, FALSE, FALSE)))), c(0L, 6L, 7L))
+  g <- function(x, y) {
+    x[y > 0] <- 0
+    sum(x)
+  }
+  expect_identical(as_array(jit(g)(nv_tensor(c(5, 6, 7)), nv_tensor(c(1, NA, -1)))), 13)
+})
