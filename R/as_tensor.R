@@ -26,8 +26,8 @@
 #' `png::readPNG()` without `native` gives doubles from 0 to 1, of which `as_tensor()` makes `f32`:
 #' those of a file with 8 bits are k / 255, with 16 bits k / 65535, so that
 #' `nv_tensor(round(picture * 255), "ui8")` and `nv_tensor(round(picture * 65535), "ui16")` restore
-#' the stored numbers. To write a `ui8` tensor
-#' `x`, call `png::writePNG(x / 255L, file)`; to draw it, `plot(as.raster(x))`.
+#' the stored numbers. To write a `ui8` tensor `x`, call `png::writePNG(x / 255L, file)`; to draw
+#' it, `plot(as.raster(x))`.
 #'
 #' 'terra' reads doubles, which cannot hold all 64-bit integers beyond 2^53. 'hdf5r' and 'rhdf5'
 #' cannot read `ui64` numbers beyond 2^63 - 1 (nor can 'hdf5r' read 2^63 - 1, which it also returns

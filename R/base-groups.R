@@ -150,7 +150,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
 
 is_plain_numbers <- function(x) (is.numeric(x) || is.logical(x)) && !is.object(x)
 
-# Sums of R's integers that are no integers of R are 64 bits wide.
+# A sum or product of R integers beyond the range of R's integers becomes an i64.
 summary_of_plain <- function(generic, x) {
   if (generic %in% c("any", "all")) {
     return(do.call(generic, list(x != 0)))

@@ -9,7 +9,7 @@
 #' on traced conditions have no derivative (a jitted `while` loop may call `gradient()`). Without
 #' `jit()` it is traced in every call: write `jit(gradient(f))` for a gradient that you call often.
 #' Arguments that are neither in `wrt` nor tensors are passed to `f` unchanged. A jitted `f` keeps
-#' its static arguments; there is no derivative with respect to these.
+#' its static arguments, which you cannot differentiate with respect to.
 #'
 #' @param f A function that returns one float scalar.
 #' @param wrt The arguments to differentiate with respect to, by name or position; `NULL` for all

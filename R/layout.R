@@ -242,7 +242,7 @@ with_names <- function(x, names) {
     return(x)
   }
   if (inherits(x, "nv_traced")) {
-    # No operation makes it: those in a loop or branch are traced, too.
+    # Built without an operation, which would be traced within a loop or branch.
     type <- abstract_of(x)
     least <- rep(dtype_facts(type)$min, length(x))
     blank <- with_names(nv_tensor(least, dtype(type), shape(x), ambiguous(type)), names)

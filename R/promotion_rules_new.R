@@ -170,14 +170,14 @@ derived_facts <- function(facts, former) {
   if (length(found) > 0L) paste(found, collapse = ", ")
 }
 
-# The cells of a base, with others in the place of some.
+# The cells of a base, with `cells` in place of those for the same operation and operands.
 with_cells <- function(former, cells) {
   if (is.null(former)) return(cells)
   key <- function(x) paste(x$operation, x$lhs, ifelse(is.na(x$rhs), "", x$rhs))
   rbind(former[!key(former) %in% key(cells), ], cells)
 }
 
-# What the text of rules says: its keys, but for the address of what is changed here, and its cells.
+# The keys and cells of a base's text, without its URL, which does not describe the changed rules.
 base_parts <- function(base) {
   lines <- strsplit(.Call(joist_r_write_rules, base), "\n", fixed = TRUE)[[1L]]
   keys <- grep("^# [^:]*: ", lines, value = TRUE)

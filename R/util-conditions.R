@@ -89,7 +89,7 @@ changed_message <- function(facts, file, line) {
     advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
   } else {
     from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")
-    whole <- grepl("^u?int|^u?i[0-9]", facts$dtype)
+    whole <- is_integer_dtype(facts$dtype)
     what <- paste0(
       if (facts$kind == "overflow") "wraps " else if (whole) "truncates " else "rounds ",
       if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",

@@ -239,7 +239,7 @@ test_that("models of 16-bit floats have the residuals that base R computes", {
     coefficients <- lapply(list(fit, want), function(fit) as.vector(stats::coef(summary(fit))))
     expect_equal(coefficients[[1]], coefficients[[2]])
   }
-  # What is no element of the dtype is a double.
+  # With a value that f16 cannot hold, the result is an f64.
   expect_equal(as_array(choose(nv_tensor(60000, "f16"), 2)), choose(60000, 2))
   expect_identical(format(dtype(stats::qunif(nv_tensor(0.5, "f16"), 0, 1e6))), "f64")
 })

@@ -81,7 +81,7 @@ typedef enum {
   JOIST_OVERFLOW_SCATTER    /* an element that was added to */
 } joist_overflow_rule;
 
-/* What an element of an operation costs, about. */
+/* About how much an operation costs per element. */
 typedef enum {
   JOIST_WORK_UNSTATED,
   JOIST_WORK_MOVE,     /* operations on whole arrays that compute nothing */

@@ -290,7 +290,8 @@ static void fill_unlisted(struct reader *reader) {
           rules->pairs[pair][l][r] = (uint8_t)unlisted(rules, (joist_pair)pair, l, r);
 }
 
-/* Derives the common dtypes and the facts, of those that the text lists only in part the rest. */
+/* Derives the common dtypes and the facts that are not listed, and the rest of those that are
+ * listed in part. */
 static void derive(struct reader *reader) {
   struct joist_rules *const rules = reader->rules;
   uint8_t listed[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
