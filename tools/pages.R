@@ -68,7 +68,7 @@ comments <- function(file) {
 
 # The texts of errors.
 messages <- function() {
-  lines <- lines_of("src/r/error_texts.def")
+  lines <- lines_of("src/r/base/error_texts.def")
   texts <- unlist(regmatches(lines, gregexpr("\"([^\"\\\\]|\\\\.)*\"", lines)))
   gsub("joist_[a-z_]+|\\{[^}]*\\}|%[a-z]+|\\\\n|`[^`]*`", " ", texts)
 }
@@ -77,7 +77,7 @@ texts <- c(
   lapply(stats::setNames(nm = markdown_pages), function(file) without_code(prose(file))),
   lapply(stats::setNames(nm = manual_pages), tools::RdTextFilter),
   lapply(stats::setNames(nm = sources), comments),
-  list(DESCRIPTION = description(), "src/r/error_texts.def" = messages()),
+  list(DESCRIPTION = description(), "src/r/base/error_texts.def" = messages()),
   lapply(stats::setNames(nm = cheat_sheet), html_prose)
 )
 

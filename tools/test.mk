@@ -87,7 +87,7 @@ check: install
 
 # Test files that load many other packages have a process of their own, so that collections of
 # garbage in the others stay cheap.
-package_files := (as_tensor|attached|base_r|delayed_array|dlpack|explorer|neighbours|vctrs)
+package_files := (tensor-as_tensor|with-.*|tensor-base_r|chunked-delayed_array|promotion-explorer)
 testthat_files = env NOT_CRAN=true $(r) -f tools/testthat.R --args $(source)/tests/testthat
 testthat: install
 	@$(step) $(testthat_files) '^(?!$(package_files)$$)'

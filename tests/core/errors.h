@@ -3,7 +3,7 @@
 #define JOIST_TESTS_ERRORS_H
 
 #include "core/types/error.h"
-#include "r/error_text.h"
+#include "r/base/error_text.h"
 
 #include "check.h"
 

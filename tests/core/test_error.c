@@ -4,7 +4,7 @@
 
 #include "core/types/errors.def"
 #include "errors.h"
-#include "r/error_texts.def"
+#include "r/base/error_texts.def"
 
 static const struct {
   const char *code, *facts;

@@ -699,7 +699,7 @@ int main(void) {
       continue;
     }
     if (joist_operation(op)->least == 0) continue; /* no operand can be missing */
-    /* These need LAPACK, which is the host's: test-missing.R has them. */
+    /* These need LAPACK, which is the host's: test-tensor-missing.R has them. */
     if (joist_op_missing_rule(op) == JOIST_MISSING_MATRIX) continue;
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) test_operation(op, (joist_dtype)d);
   }

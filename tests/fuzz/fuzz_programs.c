@@ -11,7 +11,7 @@
 #include "core/plan/plan.h"
 #include "core/program/print.h"
 #include "fuzz.h"
-#include "r/error_text.h"
+#include "r/base/error_text.h"
 
 enum { VALUES = 64, ELEMENTS = 2500, OPERANDS = 6, ROOM = 4 * JOIST_RANK_MAX };
 
@@ -63,7 +63,7 @@ static void take_input(struct bytes *bytes, struct tried *t) {
 
 /* ---- attributes ---- */
 
-/* Those of src/r/attributes.c: lists of whole numbers below 2^31, dims that are there. */
+/* Those of src/r/trace/attributes.c: lists of whole numbers below 2^31, dims that are there. */
 static int64_t take_number(struct bytes *bytes) {
   const unsigned byte = take(bytes);
   if (byte < 200) return (int64_t)(byte % 8) - (byte >= 180 ? 4 : 0);

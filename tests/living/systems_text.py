@@ -448,7 +448,7 @@ def anvl_2026_09():
         "cumsum": accumulated,
     }))
     return Rules(
-        "common_dtype() and nv_*() functions, default_dtypes of the backend pjrt: R/promotion.R and"
+        "common_dtype() and nv_*() functions, default_dtypes of the backend pjrt: R/promotion-rules.R and"
         " R/api.R of r-xla/anvl",
         "anvl 0.4.0.9000, September 2026", ("bool", "i32", "f32", "c64"),
         cells)

@@ -9,7 +9,7 @@ operation_table <- function() as.data.frame(.Call(joist:::joist_r_op_names))
 run_operation <- function(...) joist:::apply_operation(...)
 
 # Operations whose results are piecewise constant, not numbers, or random: gradient() ends there.
-# test-gradient.R calls each of them.
+# test-gradient-functions.R calls each of them.
 without_slope <- c(
   "floor_div", "round_div", "sign", "floor", "ceiling", "trunc", "round", "round_away", "is_nan",
   "is_finite", "is_infinite",

@@ -1,5 +1,5 @@
 /* What C code of other packages does with R vectors: reads them in every way there is, writes to
- * them through pointers, keeps the pointers. Compiled by test-view.R. */
+ * them through pointers, keeps the pointers. Compiled by test-tensor-view.R. */
 #include <string.h>
 
 #include <R.h>

@@ -1,0 +1,414 @@
+# R's control flow on values of a trace: what the code of jit-rewrite.R calls. On R values these
+# functions return what R's own `if`, `for` and `while` do next. On traced tensors they trace
+# branches and bodies, statement by statement, in the frame of the function, and add instructions
+# with regions to the program (see loops.R). What a branch or body assigns is the carry.
+
+# What helpers hand over to the code that called them, and the function that is being traced.
+flow <- list2env(list(
+  value = NULL, left = NULL, returned = FALSE, taken = NULL, depth = 0L, notes = NULL,
+  counting = NULL
+), parent = emptyenv())
+
+is_traced <- function(x) inherits(x, "nv_traced")
+
+# ---- called by rewritten code ----
+
+# Which arm of `switch` comes next: the branch for TRUE, for FALSE, the value of both; for branches
+# that are left by `break`, `next` or `return()`, the end of the function or of the loop.
+control_if <- function(site, condition) {
+  if (is.logical(condition) && !is.object(condition) && length(condition) == 1L &&
+    !is.na(condition)) {
+    return(if (condition) 1L else 2L)
+  }
+  condition <- condition_of(condition, site)
+  if (!is_traced(condition)) {
+    return(if (condition) 1L else 2L)
+  }
+  frame <- parent.frame()
+  if (length(site$escapes) == 0L) {
+    done <- run_branches(site, frame, condition, list(needed = site$needed, tail = "none"))
+    flow$value <- done$value
+    return(3L)
+  }
+  chain <- site$chain
+  if (is.null(chain)) stop_stuck(site)
+  node <- list(list(
+    type = "if", site = site, given = condition, assigned = character(), supers = character()
+  ))
+  done <- run_nodes(c(node, chain$nodes), frame, level_of(chain))
+  if (!is.null(chain$loop)) {
+    done <- continue_loop(chain$loop, frame, done)
+    if (identical(done$kind, 0L)) {
+      return(5L)
+    }
+    if (is.null(chain$up)) stop_stuck(site)
+    done <- follow_chain(chain$up, frame, done)
+  }
+  flow$value <- done$value
+  4L
+}
+
+control_value <- function() {
+  value <- flow$value
+  flow$value <- NULL
+  value
+}
+
+control_nothing <- function() invisible(NULL)
+
+# How an expression within a node is left; its value is that of the node.
+control_leave <- function(how, value = NULL) {
+  force(value)
+  flow$left <- how
+  value
+}
+
+# `&&` and `||`.
+control_lazy <- function(site, left, right) {
+  and <- site$kind == "&&"
+  if (!is_traced(left)) {
+    return(lazy_after(site, left, right))
+  }
+  left <- condition_of(left, site)
+  if (!site$simple) {
+    return(lazy_branches(site, parent.frame(), left))
+  }
+  if (is_traced(right)) {
+    right <- condition_of(right, site)
+    return(if (and) left & right else left | right)
+  }
+  known <- as_written(site, right && TRUE)
+  if (is.na(known)) {
+    stop_flow(site, "the condition ", header_of(site), " may be missing: its right side is NA")
+  }
+  if (known == and) left else !and
+}
+
+# The value of `&&` or `||` if the left side is an R value.
+lazy_after <- function(site, left, right) {
+  and <- site$kind == "&&"
+  known <- as_written(site, left && TRUE)
+  if (!is.na(known) && known != and) {
+    return(known)
+  }
+  if (!is_traced(right)) {
+    return(as_written(site, if (and) known && right else known || right))
+  }
+  if (is.na(known)) {
+    stop_flow(site, "the condition ", header_of(site), " may be missing: its left side is NA")
+  }
+  condition_of(right, site)
+}
+
+# The right side, where the left one is traced and leaves it open.
+lazy_branches <- function(site, frame, left) {
+  and <- site$kind == "&&"
+  other <- function() {
+    done <- run_nodes(site$right, frame, list(needed = TRUE, tail = "none"))
+    done$value <- condition_of(done$value, site)
+    done
+  }
+  known <- function() completion(0L, !and)
+  yes <- if (and) other else known
+  no <- if (and) known else other
+  merged_branches(site, frame, left, yes, no, site$right, TRUE)$value
+}
+
+# Whether R's `while` goes on. A traced condition runs the rest of the loop.
+control_while <- function(site, condition) {
+  if (is.logical(condition) && !is.object(condition) && length(condition) == 1L &&
+    !is.na(condition)) {
+    return(condition)
+  }
+  condition <- condition_of(condition, site)
+  if (!is_traced(condition)) {
+    return(condition)
+  }
+  frame <- parent.frame()
+  done <- while_region(site, frame, condition, completion(0L))
+  flow$returned <- left_function(site, frame, done)
+  FALSE
+}
+
+# The arm of `switch` for the loop: R's own `for` over control_taken(), nothing, or the end of the
+# function.
+control_for <- function(site, values) {
+  frame <- parent.frame()
+  values <- loop_values(site, values)
+  if (is_region_of(values)) {
+    done <- for_region(site, frame, values)
+    return(if (left_function(site, frame, done)) 3L else 2L)
+  }
+  values <- elements_of(site, values)
+  flow$taken <- values
+  if (!is.null(site$record)) assign(site$record, record_of(values), envir = frame)
+  control_start(site)
+  1L
+}
+
+control_taken <- function() {
+  values <- flow$taken
+  flow$taken <- NULL
+  values
+}
+
+record_of <- function(values) list2env(list(values = values, at = 0L), parent = emptyenv())
+
+control_turn <- function(record) record$at <- record$at + 1L
+
+# Values as R's `for` goes through them, or its error.
+elements_of <- function(site, values) {
+  if (is.factor(values)) {
+    return(as.character(values))
+  }
+  if (!is.vector(values) && !is.null(values)) as_written(site, for (value in values) break)
+  values
+}
+
+control_start <- function(site) {
+  flow$returned <- FALSE
+  trace <- session()$trace
+  site$start <- if (!is.null(trace)) .Call(joist_r_trace_length, trace)
+  invisible()
+}
+
+unrolled_limit <- 1000L
+
+# After a loop that R ran: 1 if the function has ended in it. A long one is mentioned once.
+control_end <- function(site) {
+  trace <- session()$trace
+  if (!is.null(trace) && !is.null(site$start) && !isTRUE(flow$notes$unrolled)) {
+    added <- .Call(joist_r_trace_length, trace) - site$start
+    if (added > unrolled_limit) {
+      if (!is.null(flow$notes)) flow$notes$unrolled <- TRUE
+      message(structure(
+        class = c("joist_unrolled_message", "joist_message", "message", "condition"),
+        list(message = paste0(
+          header_of(site), place_of(site), " is a loop over R values: jit() has recorded its ",
+          "iterations one by one, ", added, " instructions; loop over a tensor, such as ",
+          "nv_seq(), to record its body once\n"
+        ), call = site$call)
+      ))
+    }
+  }
+  returned <- flow$returned
+  flow$returned <- FALSE
+  invisible(if ("return" %in% site$ways) if (returned) 1L else 2L)
+}
+
+control_switch <- function(site, value) {
+  if (is_traced(value)) {
+    stop_flow(
+      site, "switch() chooses code while jit() traces the function, and a traced tensor has no ",
+      "value then; use `if` and `else`, or make the argument static"
+    )
+  }
+  value
+}
+
+# A function that is not found by name, in the form that is traced.
+control_function <- function(f) if (is.function(f)) rewritten(f) else f
+
+# The value that is assigned to a part of an R vector: a vector that is to hold a traced value, or
+# has a traced position, becomes a tensor.
+control_fit <- function(site, value) {
+  if (!is_tracing()) {
+    return(value)
+  }
+  frame <- parent.frame()
+  if (is_tensor(value) || has_traced_index(site, frame)) fit_target(site, frame, value)
+  value
+}
+
+has_traced_index <- function(site, frame) {
+  for (index in site$index) {
+    if (is_traced(tryCatch(eval(index, frame), error = function(e) NULL))) {
+      return(TRUE)
+    }
+  }
+  FALSE
+}
+
+fit_target <- function(site, frame, value) {
+  target <- tryCatch(eval(site$target, frame), error = function(e) FALSE)
+  made <- NULL
+  if (length(target) == 0L && (is.null(target) || is.numeric(target))) {
+    # A vector that grows by one: its first element.
+    if (is_tensor(value) && length(value) == 1L) {
+      made <- nv_fill(0L, 0L, dtype(value), ambiguous(value))
+    }
+  } else if (is_plain_number(target)) {
+    made <- carried_number(target)
+    if (ndims(made) == 0L) made <- nv_reshape(made, 1L)
+  } else if (is_traced(target) && ambiguous(target)) {
+    made <- widened_target(target, value)
+  }
+  if (!is.null(made)) eval(call("<-", site$target, made), frame)
+}
+
+# A traced tensor of an ambiguous dtype takes the dtype of what is assigned to a part of it, as
+# other tensors do.
+widened_target <- function(target, value) {
+  if (!is_carriable(value)) {
+    return(NULL)
+  }
+  type <- carried_type(value)
+  joined <- joined_type(target, type)
+  if (nzchar(joined) && joined != type_name(target) && joined == type_name(type)) {
+    nv_convert(target, dtype(type), ambiguous(type))
+  }
+}
+
+# c(), max() and the like look for a method of their first argument alone: an R value in front of a
+# traced tensor becomes a tensor. NULL, as in `out <- c(out, x)`, is left out.
+tensor_first <- function(f) {
+  force(f)
+  function(...) {
+    if (...length() < 2L || is_tensor(..1) || !is_tracing()) {
+      return(f(...))
+    }
+    parts <- list(...)
+    if (!any(vapply(parts, is_traced, NA))) {
+      return(f(...))
+    }
+    parts <- Filter(Negate(is.null), parts)
+    if (is_plain_number(parts[[1L]])) parts[[1L]] <- carried_number(parts[[1L]])
+    do.call(f, parts, quote = TRUE)
+  }
+}
+
+# R's seq_len() in traced functions.
+counted_sequence <- function(length.out) { # nolint: object_name_linter. R's name.
+  if (!is_traced(length.out)) {
+    return(base::seq_len(length.out))
+  }
+  if (counts_here(length.out)) {
+    return(new_count(length.out))
+  }
+  stop_joist(
+    "joist_value_error", "`", short_code(substitute(length.out)), "` decides about a shape, so ",
+    "that jit() must know its value: name the argument in `static`, or write ",
+    "`for (i in seq_len(n))`"
+  )
+}
+
+# `from:to` in the header of `for`. As in R, it counts down if `to` is smaller.
+control_range <- function(site, from, to) {
+  if (!is_traced(from) && !is_traced(to)) {
+    return(as_written(site, from:to))
+  }
+  bound <- function(x) {
+    if (is_traced(x)) {
+      return(traced_bound(site, x))
+    }
+    x <- as_written(site, x:x)
+    if (is.integer(x)) x else carried_number(x)
+  }
+  from <- bound(from)
+  to <- bound(to)
+  distance <- nv_convert(to, "f64") - nv_convert(from, "f64")
+  step <- nv_ifelse(distance < 0, -1L, 1L)
+  count <- nv_convert(nv_floor(abs(distance) + 1e-10), "i32") + 1L
+  as_count(count, function(at) from + step * (at - 1L), FALSE)
+}
+
+control_functions <- list(
+  c = tensor_first(base::c), max = tensor_first(base::max), min = tensor_first(base::min),
+  sum = tensor_first(base::sum), prod = tensor_first(base::prod),
+  range = tensor_first(base::range), any = tensor_first(base::any), all = tensor_first(base::all),
+  seq_len = counted_sequence, .joist_range = control_range,
+  .joist_if = control_if, .joist_value = control_value, .joist_nothing = control_nothing,
+  .joist_leave = control_leave, .joist_lazy = control_lazy, .joist_while = control_while,
+  .joist_for = control_for, .joist_taken = control_taken, .joist_turn = control_turn,
+  .joist_start = control_start, .joist_end = control_end, .joist_switch = control_switch,
+  .joist_function = control_function, .joist_fit = control_fit
+)
+
+# ---- conditions ----
+
+# TRUE, FALSE, or a traced scalar of dtype bool.
+condition_of <- function(x, site) {
+  if (!is_traced(x)) {
+    return(as_written(site, if (x) TRUE else FALSE))
+  }
+  what <- paste0("the condition of ", header_of(site))
+  if (length(x) != 1L) {
+    stop_flow(
+      site, what, " must be one TRUE or FALSE, not a tensor of shape ", shape_text(x),
+      if (length(x) > 1L) ": its length is more than 1; use all(), any(), or nv_ifelse()",
+      class = "joist_shape_error"
+    )
+  }
+  if (has_mask(x)) {
+    stop_flow(site, what, " may be missing; call nv_replace_na() first")
+  }
+  if (is_number(x)) x <- as_operand(x)
+  if (ndims(x) != 0L) x <- nv_reshape(x, integer())
+  if (format(dtype(x)) != "bool") x <- x != 0L
+  x
+}
+
+# What R gives, with its error in the place of the user's code.
+as_written <- function(site, expr) {
+  withCallingHandlers(expr, error = function(e) {
+    if (!inherits(e, "joist_error")) {
+      e$call <- site$call
+      stop(e)
+    }
+  })
+}
+
+# ---- messages ----
+
+header_of <- function(site) {
+  if (is.null(site$header)) site$header <- written_header(site)
+  site$header
+}
+
+written_header <- function(site) {
+  code <- site$call
+  text <- switch(site$kind,
+    "if" = ,
+    "while" = paste0(site$kind, " (", short_code(code[[2L]]), ")"),
+    "for" = paste0("for (", site$variable, " in ", short_code(code[[3L]]), ")"),
+    "repeat" = "repeat",
+    short_code(code)
+  )
+  paste0("`", text, "`")
+}
+
+short_code <- function(code) {
+  text <- paste(gsub("^ +", "", deparse(code, 500L)), collapse = " ")
+  if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
+}
+
+place_of <- function(site) {
+  if (is.null(site$ref)) {
+    return("")
+  }
+  file <- basename(attr(site$ref, "srcfile")$filename)
+  named <- length(file) == 1L && nzchar(file) && !startsWith(file, "<")
+  paste0(" in ", if (named) paste0(file, ", "), "line ", site$ref[1L])
+}
+
+stop_flow <- function(site, ..., class = NULL) {
+  stop(structure(
+    class = c(
+      "joist_trace_error", class, "joist_value_error", "joist_error", "error", "condition"
+    ),
+    list(message = paste0(..., place_of_message(site)), call = site$call)
+  ))
+}
+
+place_of_message <- function(site) {
+  place <- place_of(site)
+  if (nzchar(place)) paste0(",", place) else ""
+}
+
+stop_stuck <- function(site) {
+  words <- paste0("`", setdiff(site$escapes, ""), "`", collapse = " and ")
+  stop_flow(
+    site, words, " on a traced condition must be a statement of the function or loop; here ",
+    header_of(site), " is a part of an expression"
+  )
+}

@@ -1,0 +1,186 @@
+# What the methods in tensor-base_closures.R compute.
+
+without_nan <- function(x, remove) {
+  check_flag(remove, "na.rm")
+  if (remove) nan_to(0, x) else x
+}
+
+nan_to <- function(value, x) {
+  if (may_be_na(x)) nv_ifelse(nv_is_na(x), scalar_like(value, x), without_mask(x)) else x
+}
+
+sums_of <- function(x, remove, dims, sums) {
+  check_flag(remove, "na.rm")
+  if (is_chunked(x)) sums(without_nan(x, remove), dims) else sums(x, dims, na_rm = remove)
+}
+
+means_of <- function(x, remove, dims, means, sums) {
+  check_flag(remove, "na.rm")
+  if (!remove || !may_be_na(x)) {
+    return(means(x, dims))
+  }
+  if (!is_chunked(x)) {
+    return(means(x, dims, na_rm = TRUE))
+  }
+  mean <- sums(in_double(without_nan(x, TRUE)), dims) / sums(!nv_is_nan(x), dims, dtype = "f64")
+  type <- means(abstract_of(x), dims)
+  nv_convert(mean, dtype(type), ambiguous(type))
+}
+
+# The position of the first extreme that is not NaN: as in base R, with a name, and empty if there
+# is none. If the elements are not known yet, 0 stands for none.
+first_extreme <- function(x, position) {
+  largest <- identical(position, nv_argmax)
+  known <- has_elements(x) && !is_chunked(x)
+  if (known && length(x) == 0L) {
+    return(integer())
+  }
+  at <- if (has_nan(x)) {
+    fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
+  } else if (may_be_na(x)) {
+    nv_replace_na(position(x), 0L)
+  } else {
+    position(x)
+  }
+  if (!known) {
+    return(at)
+  }
+  at <- as_array(at)
+  at <- at[at > 0L]
+  if (length(at) > 0L && !is.null(names(x))) names(at) <- names(x)[at]
+  at
+}
+
+extreme_number <- function(x, largest) {
+  facts <- dtype_facts(x) # some dtypes of a byte have no infinity
+  if (facts$bits <= 8L) x <- nv_convert(x, facts$compute)
+  number <- !nv_is_na(x)
+  numbers <- nv_ifelse(number, without_mask(x), if (largest) -Inf else Inf)
+  found <- number & numbers == (if (largest) nv_reduce_max else nv_reduce_min)(numbers)
+  nv_ifelse(nv_reduce_any(found), nv_argmax(found), 0L)
+}
+
+# R numbers that are doubles, and what stands for such ones while jit() traces.
+is_double <- function(x) {
+  is.double(x) && !is.object(x) || is_number(x) && is_float_dtype(x)
+}
+
+# Whether one of two ambiguous f64 takes the dtype of what it meets, as R numbers do.
+double_yields <- function() {
+  guess <- nv_aval("f64", 1L, TRUE)
+  dtype(nv_aval("f32", 1L) * (guess * guess)) == "f32"
+}
+
+# R values at full precision: base R would return them unchanged, and nothing was computed with them
+# yet.
+in_full <- function(x) {
+  if (is_number(x)) nv_convert(x, "f64", TRUE) else nv_tensor(x, "f64", part_shape(x), TRUE)
+}
+
+choose_by <- function(test, yes, no) {
+  if (has_elements(test) && !is_tensor(yes) && !is_tensor(no)) {
+    truth <- as.logical(test)
+    attributes(truth) <- attributes(test)[c("names", "dim", "dimnames")]
+    return(base::ifelse(truth, yes, no))
+  }
+  chosen <- if (is_double(yes) && is_double(no) && double_yields()) {
+    nv_ifelse(test, in_full(yes), in_full(no))
+  } else {
+    nv_ifelse(test, yes, no)
+  }
+  if (!identical(shape(chosen), shape(test))) {
+    stop_joist(
+      "joist_shape_error", "`test` has shape ", shape_text(test), ", but `yes` and `no` together ",
+      shape_text(chosen), "; nv_ifelse() gives a tensor of that shape"
+    )
+  }
+  chosen
+}
+
+# Base R's functions of bits read whole numbers in double as integers.
+whole <- function(x) if (is.double(x) && is_whole(x)) as.integer(x) else x
+
+# As in base R, each NA and each NaN is a separate run.
+runs_of <- function(x) {
+  if (ndims(x) != 1L) {
+    stop_joist("joist_shape_error", "rle() of a tensor of rank ", ndims(x), "; nv_flatten() it")
+  }
+  check_elements(x, "rle()")
+  local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
+  n <- length(x)
+  differs <- if (n > 0L) as.vector(x[-1L] != x[-n])
+  last <- if (n > 0L) c(which(differs | is.na(differs)), n) else integer()
+  structure(list(lengths = diff(c(0L, last)), values = x[last]), class = "rle")
+}
+
+# A scalar of its type without data.
+none_of <- function(x) {
+  if (!is.atomic(x)) x <- as_operand(x)
+  if (is_tensor(x)) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
+}
+
+# Base R's diag() of one number is the identity matrix of that size.
+diagonal_of <- function(x, alone) {
+  if (!alone || length(x) == 1L) {
+    stop_joist("joist_value_error", "diag() of a tensor gives its diagonal, or a matrix with it; ",
+      "see nv_diag() and nv_eye()")
+  }
+  nv_diag(x)
+}
+
+# As base R, with the attributes of the first argument where it is not repeated.
+extremes_of <- function(parts, remove, larger, of_vectors) {
+  if (!any(vapply(parts, is_tensor, NA))) {
+    return(do.call(of_vectors, c(parts, list(na.rm = remove))))
+  }
+  check_flag(remove, "na.rm")
+  parts <- unname(parts)
+  counts <- vapply(parts, length, 1)
+  n <- if (any(counts == 0)) 0 else max(counts)
+  first <- parts[[1L]]
+  if (any(!counts %in% c(1, n)) || length(unique(lapply(parts[counts > 1], part_shape))) > 1L) {
+    parts <- lapply(parts, repeated, n)
+  }
+  either <- if (remove) function(a, b) number_of(a, b, larger) else larger
+  out <- Reduce(either, parts)
+  extents <- if (counts[1L] == n) part_shape(first) else n
+  if (!identical(as.integer(extents), shape(out)) && prod(extents) == n) {
+    out <- nv_reshape(out, extents)
+  }
+  if (!has_elements(out) || is_chunked(out)) {
+    return(out)
+  }
+  named <- if (ndims(out) > 1L) "dimnames" else "names"
+  wanted <- if (counts[1L] == n) attr(first, named, TRUE)
+  if (!identical(attr(out, named, TRUE), wanted)) attr(out, named) <- wanted
+  out
+}
+
+repeated <- function(part, n) {
+  if (is_tensor(part)) {
+    return(rep(nv_flatten(part), length.out = n))
+  }
+  dim(part) <- NULL
+  rep(part, length.out = n)
+}
+
+# The other operand where one is missing or NaN.
+number_of <- function(a, b, larger) {
+  nv_ifelse(nv_is_na(a), b, nv_ifelse(nv_is_na(b), a, larger(a, b)))
+}
+
+rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
+  if (!identical(na.last, "keep")) check_na_last(na.last, ", or \"keep\"")
+  keys <- xtfrm(x)
+  names(keys) <- names(x)
+  base::rank(keys, na.last, ties.method)
+}
+
+needs_truth <- function(name, x) {
+  check <- paste0(name, "()")
+  if (inherits(x, "nv_aval")) check_elements(x, check)
+  stop_trace(
+    as.call(list(as.name(name), quote(x))), check, " needs a value, but a tensor has none while ",
+    "jit() traces the function; use nv_if() or nv_ifelse(), or make the argument static"
+  )
+}

@@ -1,0 +1,208 @@
+/* Putting tensors together, and taking one apart. */
+#include "r/arrays/concatenate.h"
+
+#include <string.h>
+
+#include "r/base/arguments.h"
+#include "r/base/conditions.h"
+#include "r/base/session.h"
+#include "r/call/operations.h"
+#include "r/call/transfer.h"
+#include "r/memory/payload.h"
+#include "r/tensor/mask.h"
+#include "r/tensor/names.h"
+#include "r/tensor/rules.h"
+#include "r/trace/strictness.h"
+
+/* A tensor of that type: an R number becomes it exactly, or fails; a tensor is converted. */
+static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r_value *value,
+                    struct joist_type type) {
+  struct joist_type *const own = &value->argument.operand.type;
+  struct joist_attributes attributes = {.count = 0};
+  int64_t extents[JOIST_RANK_MAX];
+  if (value->form == JOIST_R_LITERAL) {
+    joist_r_judge_doubles(value, type.dtype, false);
+    SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
+    struct joist_error error;
+    joist_r_raise_if(joist_r_import_exact(value, type.dtype, joist_r_elements(payload), &error),
+                     &error);
+    SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
+    joist_r_set_names(tensor, value->names, value->argument.shape.rank);
+    joist_r_copy_mask(tensor, value);
+    UNPROTECT(2);
+    return tensor;
+  }
+  if (value->leaf) {
+    *own = type; /* layout operations read a literal in the dtype it is said to have */
+    joist_attributes_set_shape(&attributes, &value->argument.shape, extents);
+    return joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes);
+  }
+  if (own->dtype == type.dtype) return object;
+  joist_attributes_set_type(&attributes, type);
+  return joist_r_apply(rules, JOIST_OP_CONVERT, value, 1, &attributes);
+}
+
+/* Whether an R value is nothing but NA, which fits every dtype. */
+static bool is_all_missing(const struct joist_r_value *value) {
+  return value->form == JOIST_R_LITERAL && value->mask != NULL &&
+         memchr(value->mask, 0, value->count) == NULL;
+}
+
+/* Missing values alone, of a type and the shape of a value. */
+static SEXP all_missing(const struct joist_r_value *value, struct joist_type type) {
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
+  memset(joist_r_elements(payload), 0, value->count * joist_dtype_size(type.dtype));
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
+  joist_r_copy_mask(tensor, value);
+  UNPROTECT(2);
+  return tensor;
+}
+
+SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
+                    struct joist_r_value *value, bool at_once) {
+  const struct joist_r_value values[] = {*x, *value};
+  const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
+  const struct joist_attributes none = {.count = 0};
+  struct joist_signature signature;
+  struct joist_error error;
+  if (is_all_missing(value)) {
+    SEXP missing = PROTECT(all_missing(value, x->argument.operand.type));
+    missing = joist_r_beside(x, missing);
+    UNPROTECT(1);
+    return missing;
+  }
+  const joist_status status =
+      joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error);
+  joist_r_raise_if(status, &error);
+  if (joist_r_session()->strict) joist_r_judge(JOIST_OP_UPDATE, values, 2, &signature);
+  const struct joist_type type = {signature.operand[1], value->argument.operand.type.ambiguous};
+  const joist_category own = joist_dtype_category(value->argument.operand.type.dtype);
+  if (!at_once && value->form != JOIST_R_LITERAL && own >= JOIST_CATEGORY_FLOAT &&
+      joist_dtype_category(type.dtype) < JOIST_CATEGORY_FLOAT)
+    return value->object;
+  SEXP made = PROTECT(read_as(rules, value->object, value, type));
+  if (value->form == JOIST_R_LITERAL) made = joist_r_beside(x, made);
+  UNPROTECT(1);
+  return made;
+}
+
+bool joist_r_may_widen(const struct joist_rules *rules, const struct joist_r_value *x) {
+  const struct joist_type own = x->argument.operand.type;
+  return x->form == JOIST_R_CONCRETE &&
+         (own.ambiguous || own.dtype == JOIST_BOOL || rules->has_pairs[JOIST_PAIR_ASSIGN]);
+}
+
+SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
+                     const struct joist_r_value *value) {
+  if (!joist_r_may_widen(rules, x) || is_all_missing(value)) return x->object;
+  const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
+  const struct joist_attributes none = {.count = 0};
+  struct joist_signature signature;
+  struct joist_error error;
+  struct joist_type common;
+  if (joist_infer(rules, JOIST_OP_UPDATE, operands, 2, &none, &signature, &error) == JOIST_OK ||
+      joist_common_type(rules, JOIST_PAIR_ASSIGN, operands, 2, &common, &error) != JOIST_OK)
+    return x->object;
+  struct joist_r_value read = *x;
+  return read_as(rules, x->object, &read, common);
+}
+
+/* Reshapes a part before it is concatenated. A single element becomes a scalar, which is repeated.
+ */
+static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist_shape *shape,
+                  struct joist_r_value *value) {
+  struct joist_shape *const own = &value->argument.shape;
+  const struct joist_shape scalar = {.rank = 0};
+  size_t count = 0;
+  (void)joist_shape_count(shape, &count);
+  if (value->count == 1 && count != 1) shape = &scalar;
+  if (joist_shape_equal(own, shape)) return part;
+  if (value->form == JOIST_R_LITERAL || value->form == JOIST_R_ABSTRACT || value->leaf) {
+    const bool one = value->form == JOIST_R_LITERAL && own->rank == 0; /* c(a = 1) */
+    const struct joist_attributes none = {.count = 0};
+    value->names = one && shape->rank == 1
+                       ? Rf_getAttrib(part, R_NamesSymbol)
+                       : joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape);
+    *own = *shape;
+    value->argument.operand.rank = shape->rank;
+    return part;
+  }
+  struct joist_attributes attributes = {.count = 0};
+  int64_t extents[JOIST_RANK_MAX];
+  joist_attributes_set_shape(&attributes, shape, extents);
+  part = PROTECT(joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes));
+  joist_r_read_missing(rules, part, value);
+  UNPROTECT(1);
+  return part;
+}
+
+SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  const R_xlen_t n = TYPEOF(tensors) == VECSXP ? XLENGTH(tensors) : 0;
+  const double position = joist_r_number(along);
+  if (n == 0) joist_r_stop(JOIST_ERROR_SHAPE, "there is nothing to concatenate");
+  if (!(position >= 1 && position <= JOIST_RANK_MAX) || position != (double)(int)position)
+    joist_r_stop(JOIST_ERROR_SHAPE, "`dim` must be a whole number, 1 or more");
+  const bool listed = TYPEOF(shapes) == VECSXP, flat = TYPEOF(shapes) == LGLSXP;
+  if (listed ? XLENGTH(shapes) != n : !flat && shapes != R_NilValue)
+    joist_r_stop(JOIST_ERROR_SHAPE, "there must be one shape for each tensor");
+  struct joist_r_value *const values = (struct joist_r_value *)R_alloc((size_t)n, sizeof *values);
+  SEXP parts = PROTECT(Rf_allocVector(VECSXP, 2 * n)); /* and their names */
+  for (R_xlen_t k = 0; k < n; k++) {
+    joist_r_read_missing(rules, VECTOR_ELT(tensors, k), &values[k]);
+    struct joist_shape shape = values[k].argument.shape;
+    if (flat && values[k].count > INT32_MAX)
+      joist_r_stop(JOIST_ERROR_SHAPE, "argument %.0f has more than 2^31 - 1 elements",
+                   (double)k + 1);
+    if (flat)
+      shape = (struct joist_shape){1, {(uint32_t)values[k].count}};
+    else if (listed)
+      joist_r_shape(VECTOR_ELT(shapes, k), &shape);
+    else if (shape.rank == 0)
+      shape = (struct joist_shape){1, {1}};
+    SET_VECTOR_ELT(parts, k, place(rules, VECTOR_ELT(tensors, k), &shape, &values[k]));
+    SET_VECTOR_ELT(parts, n + k, values[k].names);
+  }
+  struct joist_attributes attributes = {.count = 0};
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, (int)position - 1);
+  SEXP tensor = joist_r_apply(rules, JOIST_OP_CONCATENATE, values, (size_t)n, &attributes);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_piece(const struct joist_r_value *x, size_t first, size_t count,
+                   const struct joist_shape *shape) {
+  const struct joist_type type = x->argument.operand.type;
+  const size_t size = joist_dtype_size(type.dtype);
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+  if (count > 0)
+    memcpy(joist_r_elements(payload), (const char *)x->data + first * size, count * size);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, shape));
+  if (x->mask != NULL && count > 0 && memchr(x->mask + first, 1, count) != NULL) {
+    SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, count));
+    memcpy(joist_r_elements(mask), x->mask + first, count);
+    joist_r_set_mask(tensor, mask);
+    UNPROTECT(1);
+  }
+  UNPROTECT(2);
+  return tensor;
+}
+
+SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  joist_r_fetch_briefly(&value);
+  joist_r_needs_data(&value);
+  struct joist_shape each;
+  size_t n;
+  joist_r_shape(shape, &each);
+  const double from = joist_r_number(first), pieces = joist_r_number(count);
+  if (!joist_shape_count(&each, &n) || !(from >= 1 && pieces >= 0) ||
+      !((from - 1 + pieces) * (double)n <= (double)value.count))
+    joist_r_stop(JOIST_ERROR_SHAPE, "the tensor does not have that many pieces");
+  SEXP made = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)pieces));
+  for (R_xlen_t k = 0; k < XLENGTH(made); k++)
+    SET_VECTOR_ELT(made, k, joist_r_piece(&value, ((size_t)(from - 1) + (size_t)k) * n, n, &each));
+  UNPROTECT(1);
+  return made;
+}

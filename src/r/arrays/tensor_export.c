@@ -1,0 +1,140 @@
+/* Makes R vectors of tensors. */
+#include "r/arrays/tensor_export.h"
+
+#include <string.h>
+
+#include "core/types/host.h"
+#include "r/base/arguments.h"
+#include "r/base/conditions.h"
+#include "r/base/vector.h"
+#include "r/call/transfer.h"
+#include "r/memory/mapped.h"
+#include "r/memory/run.h"
+#include "r/tensor/mask.h"
+#include "r/tensor/operands.h"
+#include "r/tensor/rules.h"
+#include "r/tensor/view.h"
+
+static void host_named(const char *as, joist_host *host) {
+  static const struct {
+    const char *name;
+    joist_host host;
+  } hosts[] = {{"logical", JOIST_HOST_LOGICAL}, {"integer", JOIST_HOST_INTEGER},
+               {"double", JOIST_HOST_DOUBLE},   {"complex", JOIST_HOST_COMPLEX},
+               {"raw", JOIST_HOST_RAW},         {"integer64", JOIST_HOST_INTEGER64}};
+  for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+    if (strcmp(as, hosts[i].name) == 0) {
+      *host = hosts[i].host;
+      return;
+    }
+  joist_r_stop(JOIST_ERROR_VALUE,
+               "`as` must be \"logical\", \"integer\", \"double\", \"complex\", \"raw\", "
+               "\"integer64\" or \"character\", not \"%s\"",
+               as);
+}
+
+static SEXP host_vector(joist_host host, size_t n, void **elements) {
+  static const SEXPTYPE types[] = {[JOIST_HOST_LOGICAL] = LGLSXP, [JOIST_HOST_INTEGER] = INTSXP,
+                                   [JOIST_HOST_DOUBLE] = REALSXP, [JOIST_HOST_COMPLEX] = CPLXSXP,
+                                   [JOIST_HOST_RAW] = RAWSXP,     [JOIST_HOST_INTEGER64] = REALSXP};
+  SEXP vector = Rf_allocVector(types[host], (R_xlen_t)n);
+  *elements = host == JOIST_HOST_LOGICAL ? (void *)LOGICAL(vector) : joist_r_elements(vector);
+  return vector;
+}
+
+/* At most `first` elements. */
+static void keep_first(struct joist_r_value *value, SEXP first) {
+  const double limit = joist_r_number(first);
+  if (!(limit >= 0))
+    joist_r_stop(JOIST_ERROR_VALUE, "`first` must be a number of elements, 0 or more");
+  if (limit < (double)value->count) value->count = (size_t)limit;
+}
+
+/* NA in the places of a mask. */
+static void set_missing(joist_host host, const uint8_t *mask, size_t n, void *values) {
+  const size_t size = joist_host_size(host);
+  char na[16];
+  const Rcomplex none = {.r = NA_REAL, .i = NA_REAL};
+  const int64_t least = INT64_MIN;
+  const int integer = NA_INTEGER;
+  if (host == JOIST_HOST_COMPLEX || host == JOIST_HOST_DOUBLE)
+    memcpy(na, &none, size);
+  else if (host == JOIST_HOST_INTEGER64)
+    memcpy(na, &least, size);
+  else
+    memcpy(na, &integer, size);
+  for (size_t k = 0; k < n; k++)
+    if (mask[k]) memcpy((char *)values + k * size, na, size);
+}
+
+/* The first elements as a vector without attributes: the payload itself where it is of
+ * the type that is asked for and all of it is wanted. Raw vectors of a class of ours are copied:
+ * R asks for the address of their elements before each one that it reads. */
+SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const size_t all = value.count;
+  keep_first(&value, first);
+  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, value.count) : x);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  joist_host host = joist_r_view_host(dtype);
+  if (as != R_NilValue) host_named(joist_r_string(as, "as"), &host);
+  if (value.mask != NULL && memchr(value.mask, 1, value.count) == NULL) {
+    value.mask = NULL;
+    value.missing = R_NilValue;
+  }
+  if (value.mask != NULL && host == JOIST_HOST_RAW)
+    joist_r_stop(JOIST_ERROR_VALUE, "a raw vector has no NA; call nv_replace_na() first");
+  const bool whole = value.mask == NULL &&
+                     ((dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
+                      (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
+                      (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(value.payload)) ||
+                      (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
+                       joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32)));
+  const void *elements_read = value.data;
+  if (value.mask != NULL) elements_read = joist_r_zeroed(&value);
+  if (whole && value.count == all) {
+    SEXP payload = PROTECT(joist_r_shared_payload(&value));
+    joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
+    UNPROTECT(2);
+    return payload;
+  }
+  void *elements;
+  SEXP out = PROTECT(host_vector(host, value.count, &elements));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  const joist_status status = joist_export(dtype, elements_read, value.count, host,
+                                           joist_r_flag(lossy, "lossy"), elements, &run, &error);
+  joist_r_raise_if(status, &error);
+  if (value.mask != NULL) set_missing(host, value.mask, value.count, elements);
+  if (host == JOIST_HOST_INTEGER64) Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("integer64"));
+  UNPROTECT(2);
+  return out;
+}
+
+/* Elements between two questions whether the user wants to stop. */
+enum { INTERRUPT_EVERY = 1 << 16 };
+
+/* The first elements as strings. `digits` 0 is as many as a value needs. */
+SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  const size_t size = joist_dtype_size(dtype);
+  keep_first(&value, first);
+  const size_t n = value.count;
+  PROTECT(value.form == JOIST_R_REMOTE ? joist_r_fetch(&value, n) : x);
+  SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+  char text[JOIST_TEXT_SIZE];
+  for (size_t k = 0; k < n; k++) {
+    const bool missing = value.mask != NULL && value.mask[k];
+    if (!missing)
+      joist_format_element(dtype, (const char *)value.data + k * size, Rf_asInteger(digits), text);
+    SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkChar(missing ? "NA" : text));
+    if (k % INTERRUPT_EVERY == 0) R_CheckUserInterrupt();
+  }
+  UNPROTECT(2);
+  return out;
+}

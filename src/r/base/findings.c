@@ -1,0 +1,74 @@
+/* Tells of values that did not fit. */
+#include "r/base/findings.h"
+
+#include "core/program/program.h"
+#include "core/program/watch.h"
+#include "core/promotion/change.h"
+#include "r/base/conditions.h"
+#include "r/base/policy.h"
+#include "r/base/source.h"
+
+static SEXP reference_of(const struct joist_instruction *i, SEXP lines) {
+  if (lines == R_NilValue) return joist_r_source_reference();
+  return i->source < (uint32_t)XLENGTH(lines) ? VECTOR_ELT(lines, i->source) : R_NilValue;
+}
+
+static bool is_overflow(const struct joist_finding *finding) {
+  const struct joist_program *const program = finding->program;
+  return finding->kind == JOIST_FOUND_OVERFLOW ||
+         joist_conversion_overflows(program, &program->instructions[finding->instruction]);
+}
+
+/* Calls changed_values() of R/tensor-conditions.R. */
+static void tell(const struct joist_finding *finding, bool refused, SEXP lines, SEXP places) {
+  enum {
+    KIND,
+    OP,
+    DTYPE,
+    OPERANDS,
+    COUNT,
+    POSITION,
+    FILE_NAME,
+    REFERENCE,
+    REFUSES,
+    CONVERTS,
+    BOUNDED
+  };
+  static const char *fields[] = {"kind", "op",        "dtype",   "operands", "count",   "position",
+                                 "file", "reference", "refused", "converts", "bounded", ""};
+  const struct joist_program *const program = finding->program;
+  const struct joist_instruction *const i = &program->instructions[finding->instruction];
+  const joist_dtype made = finding->kind == JOIST_FOUND_LOSS ? i->signature.promoted.dtype
+                                                             : i->signature.result[0].dtype;
+  SEXP facts = PROTECT(Rf_mkNamed(VECSXP, fields));
+  SET_VECTOR_ELT(facts, KIND, Rf_mkString(is_overflow(finding) ? "overflow" : "loss"));
+  SET_VECTOR_ELT(facts, OP, Rf_mkString(joist_op_name(i->op)));
+  SET_VECTOR_ELT(facts, DTYPE, Rf_mkString(joist_dtype_name(made)));
+  SET_VECTOR_ELT(facts, OPERANDS, Rf_allocVector(STRSXP, (R_xlen_t)i->operand_count));
+  for (uint32_t k = 0; k < i->operand_count; k++)
+    SET_STRING_ELT(VECTOR_ELT(facts, OPERANDS), (R_xlen_t)k,
+                   Rf_mkChar(joist_dtype_name(program->values[i->operand[k]].type.dtype)));
+  SET_VECTOR_ELT(facts, COUNT, Rf_ScalarReal((double)finding->count));
+  SET_VECTOR_ELT(facts, POSITION, Rf_ScalarReal((double)finding->first + 1));
+  SEXP reference = PROTECT(reference_of(i, lines));
+  SET_VECTOR_ELT(facts, REFERENCE, reference);
+  if (reference != R_NilValue)
+    SET_VECTOR_ELT(facts, FILE_NAME, Rf_mkString(joist_r_source_file(reference)));
+  SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
+  SET_VECTOR_ELT(facts, CONVERTS, Rf_ScalarLogical(finding->kind == JOIST_FOUND_LOSS));
+  SET_VECTOR_ELT(facts, BOUNDED, Rf_ScalarLogical(i->signature.rounds_float));
+  joist_r_eval(PROTECT(Rf_lang3(Rf_install("changed_values"), facts, places)));
+  UNPROTECT(3);
+}
+
+void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP asked) {
+  const struct joist_r_policy policy = joist_r_policy(asked);
+  SEXP places = joist_r_policy_places(asked);
+  for (int refused = 1; refused >= 0; refused--)
+    for (size_t k = 0; k < tally->count; k++) {
+      const unsigned change =
+          is_overflow(&tally->found[k]) ? JOIST_CHANGE_OVERFLOW : JOIST_CHANGE_LOSS;
+      if ((refused ? policy.refused : policy.warned) & change)
+        tell(&tally->found[k], refused, lines, places);
+    }
+}

@@ -1,0 +1,25 @@
+/* What is done about implicit promotion: nothing, a warning, or an error, for each kind. One policy
+ * is in force at a time, NULL for none: that of the current session. */
+#ifndef JOIST_R_POLICY_H
+#define JOIST_R_POLICY_H
+
+#include "core/promotion/rule_set.h"
+#include "r/base/session.h"
+
+/* The policy of an R argument, which is the one in force for NULL. */
+struct joist_r_policy joist_r_policy(SEXP policy);
+
+/* What the policy in force does where values do not fit, and the rules where it says nothing of
+ * overflow: joist_watch, or'ed. */
+uint8_t joist_r_watched(const struct joist_rules *rules);
+
+/* An environment for the places that were warned about, of the policy of an R argument, which is
+ * the one in force for NULL; NULL for the package's own. */
+SEXP joist_r_policy_places(SEXP policy);
+
+/* .Call entry points. A policy is a list: what `on` says, as integers, and that environment. */
+SEXP joist_r_make_policy(SEXP on, SEXP keep); /* whether other kinds keep their setting */
+/* Puts a policy in force: in a session that is pushed or, if `lasting`, in the current one. */
+SEXP joist_r_set_policy(SEXP policy, SEXP lasting);
+
+#endif

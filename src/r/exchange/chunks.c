@@ -1,0 +1,241 @@
+/* Makes tensors of chunks, and chunks of tensors; puts parts into tensors. */
+#include "r/exchange/chunks.h"
+
+#include <string.h>
+
+#include "core/files/checksum.h"
+#include "core/files/chunk.h"
+#include "core/ops/move/place.h"
+#include "r/arrays/subset.h"
+#include "r/base/arguments.h"
+#include "r/base/conditions.h"
+#include "r/exchange/files.h"
+#include "r/memory/open_file.h"
+#include "r/memory/payload.h"
+#include "r/memory/run.h"
+#include "r/tensor/dtypes.h"
+#include "r/tensor/rules.h"
+
+SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP swapped) {
+  struct joist_r_input input;
+  struct joist_elements elements = {.dtype = joist_r_dtype(dtype),
+                                    .swapped = joist_r_flag(swapped, "swapped"),
+                                    .c_order = joist_r_flag(c_order, "c_order")};
+  joist_r_shape(shape, &elements.shape);
+  PROTECT(joist_r_open_input(R_NilValue, bytes, &input));
+  struct joist_error error;
+  joist_r_raise_if(joist_elements_check("Zarr", &elements, input.size, true, &error), &error);
+  SEXP tensor = joist_r_read_elements(&elements, &input, false);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped) {
+  struct joist_r_value value;
+  SEXP kept = PROTECT(joist_r_read_to_write(x, &value));
+  const struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
+  SEXP result = joist_r_write(R_NilValue, NULL, 0, &elements, &value.data, 1);
+  (void)kept;
+  UNPROTECT(1);
+  return result;
+}
+
+/* ---- several at a time ---- */
+
+static const struct joist_compression *codec_named(const char *name) {
+  const struct joist_compression *found = NULL;
+  for (size_t k = 0; (found = joist_compression_at(k)) != NULL; k++)
+    if (strcmp(found->name, name) == 0) return found;
+  joist_r_stop(JOIST_ERROR_VALUE, "this build of joist has no codec %s", name);
+}
+
+/* The format of chunks, and one chunk for each path: transient memory. */
+static struct joist_chunk *chunks_at(SEXP paths, SEXP codecs, struct joist_chunk_format *format) {
+  format->codecs = (size_t)XLENGTH(codecs);
+  if (format->codecs > JOIST_CHUNK_CODECS)
+    joist_r_stop(JOIST_ERROR_VALUE, "chunks with more than %d codecs", JOIST_CHUNK_CODECS);
+  for (size_t k = 0; k < format->codecs; k++)
+    format->codec[k] = codec_named(CHAR(STRING_ELT(codecs, (R_xlen_t)k)));
+  const R_xlen_t n = XLENGTH(paths);
+  struct joist_chunk *const chunks =
+      (struct joist_chunk *)R_alloc((size_t)(n > 0 ? n : 1), (int)sizeof *chunks);
+  for (R_xlen_t k = 0; k < n; k++)
+    chunks[k] = (struct joist_chunk){.path = joist_r_path_as_it_is(STRING_ELT(paths, k))};
+  return chunks;
+}
+
+static void needs_extents(struct joist_elements *elements) {
+  struct joist_error error;
+  joist_r_raise_if(joist_elements_check("Zarr", elements, UINT64_MAX, false, &error), &error);
+}
+
+SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
+                         SEXP swapped) {
+  struct joist_chunk_format format = {.elements = {.dtype = joist_r_dtype(dtype),
+                                                   .swapped = joist_r_flag(swapped, "swapped"),
+                                                   .c_order = joist_r_flag(c_order, "c_order")}};
+  joist_r_shape(shape, &format.elements.shape);
+  needs_extents(&format.elements);
+  const struct joist_type type = {format.elements.dtype, false};
+  const R_xlen_t n = XLENGTH(paths);
+  struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
+  SEXP read = PROTECT(Rf_allocVector(VECSXP, n));
+  for (R_xlen_t k = 0; k < n; k++) {
+    SEXP payload = PROTECT(joist_r_payload(type.dtype, format.elements.count));
+    SET_VECTOR_ELT(read, k, joist_r_tensor(payload, type, &format.elements.shape));
+    chunks[k].data = joist_r_elements(payload);
+    UNPROTECT(1);
+  }
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  joist_r_raise_if(joist_chunks_read(&format, chunks, (size_t)n, &run, &error), &error);
+  for (R_xlen_t k = 0; k < n; k++)
+    if (chunks[k].state != JOIST_CHUNK_DONE)
+      SET_VECTOR_ELT(read, k,
+                     chunks[k].state == JOIST_CHUNK_ABSENT ? R_NilValue : Rf_ScalarLogical(FALSE));
+  UNPROTECT(1);
+  return read;
+}
+
+SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped) {
+  const R_xlen_t n = XLENGTH(paths);
+  if (TYPEOF(tensors) != VECSXP || XLENGTH(tensors) != n)
+    joist_r_stop(JOIST_ERROR_VALUE, "chunks to write must be a list with a tensor for each path");
+  if (n == 0) return R_NilValue;
+  struct joist_chunk_format format = {0};
+  struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, n));
+  for (R_xlen_t k = 0; k < n; k++) {
+    struct joist_r_value value;
+    SET_VECTOR_ELT(kept, k, joist_r_read_to_write(VECTOR_ELT(tensors, k), &value));
+    const struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
+    if (k > 0 && (elements.dtype != format.elements.dtype ||
+                  !joist_shape_equal(&elements.shape, &format.elements.shape)))
+      joist_r_stop(JOIST_ERROR_SHAPE, "the chunks of an array must have one dtype and shape");
+    format.elements = elements;
+    chunks[k].data = (void *)value.data;
+  }
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  joist_r_raise_if(joist_chunks_write(&format, chunks, (size_t)n, &run, &error), &error);
+  for (R_xlen_t k = 0; k < n; k++) {
+    if (chunks[k].state == JOIST_CHUNK_DONE) continue;
+    SEXP path = PROTECT(Rf_ScalarString(STRING_ELT(paths, k)));
+    if (chunks[k].code != 0) joist_r_file_stop("write", path, chunks[k].code);
+    joist_r_stop(JOIST_ERROR_VALUE, "a codec cannot pack \"%s\"", chunks[k].path);
+  }
+  UNPROTECT(1);
+  return R_NilValue;
+}
+
+/* ---- parts of tensors ---- */
+
+SEXP joist_r_blank(SEXP type) {
+  struct joist_r_value value;
+  joist_r_read_any(joist_r_rules(R_NilValue), type, &value);
+  SEXP payload = PROTECT(joist_r_payload(value.argument.operand.type.dtype, value.count));
+  SEXP tensor = joist_r_tensor(payload, value.argument.operand.type, &value.argument.shape);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value whole, piece;
+  joist_r_read(rules, x, &whole);
+  joist_r_read(rules, part, &piece);
+  joist_r_needs_data(&whole);
+  joist_r_needs_data(&piece);
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  uint32_t first[JOIST_RANK_MAX] = {0};
+  struct joist_place place = {.shape = &whole.argument.shape,
+                              .part = &piece.argument.shape,
+                              .turned = joist_r_flag(turned, "turned"),
+                              .start = first};
+  if (TYPEOF(start) != INTSXP || XLENGTH(start) != whole.argument.shape.rank)
+    joist_r_stop(JOIST_ERROR_SHAPE, "`start` must have a position for each dimension");
+  for (int d = 0; d < whole.argument.shape.rank; d++) first[d] = (uint32_t)INTEGER(start)[d] - 1;
+  if (whole.argument.operand.type.dtype != piece.argument.operand.type.dtype ||
+      !joist_place_fits(&place))
+    joist_r_stop(JOIST_ERROR_SHAPE, "this part does not fit into the tensor");
+  if (!place.turned && joist_shape_equal(place.shape, place.part)) return part;
+  void *out;
+  const bool in_place = !MAYBE_SHARED(x) && whole.payload != piece.payload;
+  SEXP tensor = PROTECT(joist_r_writable(&whole, in_place, &out));
+  joist_r_raise_if(joist_place_part(joist_dtype_size(whole.argument.operand.type.dtype), &place,
+                                    piece.data, out, &run, &error),
+                   &error);
+  UNPROTECT(1);
+  return tensor;
+}
+
+/* ---- codecs ---- */
+
+SEXP joist_r_codecs(void) {
+  R_xlen_t n = 0;
+  while (joist_compression_at((size_t)n) != NULL) n++;
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t k = 0; k < n; k++)
+    SET_STRING_ELT(names, k, Rf_mkChar(joist_compression_at((size_t)k)->name));
+  UNPROTECT(1);
+  return names;
+}
+
+static const struct joist_compression *codec_of(SEXP codec, SEXP bytes) {
+  const char *const name = joist_r_string(codec, "codec");
+  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+  return codec_named(name);
+}
+
+/* A whole number of bytes, `least` to `most`. */
+static size_t byte_count(SEXP x, double least, double most) {
+  const double n = joist_r_number(x);
+  if (!(n >= least && n <= most))
+    joist_r_stop(JOIST_ERROR_VALUE, "a number of bytes must be from %.0f to %.0f", least, most);
+  return (size_t)n;
+}
+
+SEXP joist_r_unpack(SEXP codec, SEXP bytes, SEXP most) {
+  const struct joist_compression *const found = codec_of(codec, bytes);
+  const size_t room = byte_count(most, 0, (double)R_XLEN_T_MAX);
+  size_t length = 0;
+  SEXP to = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)room));
+  const bool good = found->unpack(RAW(bytes), (size_t)XLENGTH(bytes), RAW(to), room, &length);
+  SEXP result = !good ? R_NilValue : length == room ? to : Rf_xlengthgets(to, (R_xlen_t)length);
+  UNPROTECT(1);
+  return result;
+}
+
+SEXP joist_r_pack(SEXP codec, SEXP bytes, SEXP size) {
+  const struct joist_compression *const found = codec_of(codec, bytes);
+  const size_t n = (size_t)XLENGTH(bytes), room = found->bound(n);
+  const size_t element = byte_count(size, 1, 16);
+  size_t length = 0;
+  SEXP to = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)room));
+  if (!found->pack(RAW(bytes), n, element, RAW(to), room, &length))
+    joist_r_stop(JOIST_ERROR_VALUE, "%s cannot pack %.0f bytes", found->name, (double)n);
+  SEXP result = Rf_xlengthgets(to, (R_xlen_t)length);
+  UNPROTECT(1);
+  return result;
+}
+
+SEXP joist_r_checksum(SEXP name, SEXP x) {
+  const char *const which = joist_r_string(name, "name");
+  uint32_t (*const sum)(const void *, size_t) = strcmp(which, "crc32") == 0    ? joist_crc32
+                                                : strcmp(which, "crc32c") == 0 ? joist_crc32c
+                                                                               : joist_adler32;
+  uint32_t number;
+  if (TYPEOF(x) == RAWSXP) {
+    number = sum(RAW(x), (size_t)XLENGTH(x));
+  } else {
+    struct joist_r_value value;
+    SEXP kept = PROTECT(joist_r_read_to_write(x, &value));
+    number = sum(value.data, value.count * joist_dtype_size(value.argument.operand.type.dtype));
+    (void)kept;
+    UNPROTECT(1);
+  }
+  SEXP result = Rf_allocVector(RAWSXP, 4);
+  for (int k = 0; k < 4; k++) RAW(result)[k] = (Rbyte)(number >> (8 * k) & 0xff);
+  return result;
+}

@@ -1,0 +1,63 @@
+/* The properties of a tensor, without its elements. */
+#include "r/tensor/properties.h"
+
+#include "r/base/conditions.h"
+#include "r/memory/device_payload.h"
+#include "r/memory/devices.h"
+#include "r/tensor/dtypes.h"
+#include "r/tensor/operands.h"
+#include "r/tensor/rules.h"
+
+static struct joist_type describe(SEXP x, struct joist_shape *shape) {
+  struct joist_type type;
+  if (joist_r_describe(x, &type, shape)) return type;
+  SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), x));
+  SEXP class = PROTECT(joist_r_eval(PROTECT(Rf_lang2(Rf_install("class"), quoted))));
+  joist_r_stop(JOIST_ERROR_VALUE, "expected a tensor, got %s; make one with nv_tensor()",
+               Rf_translateCharUTF8(STRING_ELT(class, 0)));
+}
+
+SEXP joist_r_dtype_of(SEXP x) {
+  struct joist_shape shape;
+  return joist_r_dtype_object(describe(x, &shape).dtype);
+}
+
+SEXP joist_r_shape_of(SEXP x) {
+  struct joist_shape shape;
+  (void)describe(x, &shape);
+  return joist_r_shape_object(&shape);
+}
+
+SEXP joist_r_is_ambiguous(SEXP x) {
+  struct joist_shape shape;
+  return Rf_ScalarLogical(describe(x, &shape).ambiguous);
+}
+
+SEXP joist_r_length_of(SEXP x) {
+  struct joist_shape shape;
+  double count = 1; /* an abstract tensor may have more than memory holds */
+  if (TYPEOF(x) == S4SXP) {
+    (void)describe(x, &shape);
+    for (int d = 0; d < shape.rank; d++) count *= shape.extent[d];
+  } else {
+    count = (double)Rf_xlength(x);
+  }
+  return count <= INT32_MAX ? Rf_ScalarInteger((int)count) : Rf_ScalarReal(count);
+}
+
+SEXP joist_r_dim_of(SEXP x) {
+  struct joist_shape shape;
+  if (TYPEOF(x) != S4SXP) return Rf_getAttrib(x, R_DimSymbol);
+  (void)describe(x, &shape);
+  return shape.rank < 2 ? R_NilValue : joist_r_shape_object(&shape);
+}
+
+SEXP joist_r_device_of(SEXP x) {
+  struct joist_shape shape;
+  struct joist_r_value value;
+  (void)describe(x, &shape);
+  if (TYPEOF(x) == S4SXP) return R_NilValue;
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  if (value.form != JOIST_R_REMOTE) return R_NilValue;
+  return joist_r_device_object(joist_r_remote_device(value.payload)->name);
+}

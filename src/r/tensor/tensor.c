@@ -1,0 +1,153 @@
+/* Makes tensors. */
+#include "r/tensor/tensor.h"
+
+#include <stdio.h>
+
+#include "r/tensor/dtypes.h"
+#include "r/tensor/view.h"
+
+static SEXP preserved_strings(const char *const *strings, int n) {
+  SEXP made = PROTECT(Rf_allocVector(STRSXP, n));
+  for (int i = 0; i < n; i++) SET_STRING_ELT(made, i, Rf_mkChar(strings[i]));
+  MARK_NOT_MUTABLE(made);
+  R_PreserveObject(made);
+  UNPROTECT(1);
+  return made;
+}
+
+SEXP joist_r_class(joist_r_form form) {
+  static SEXP concrete = NULL, abstract = NULL, traced = NULL;
+  if (concrete == NULL) {
+    static const char *const plain[] = {"nv_tensor"};
+    static const char *const aval[] = {"nv_aval", "nv_tensor"};
+    static const char *const trace[] = {"nv_traced", "nv_tensor"};
+    abstract = preserved_strings(aval, 2);
+    traced = preserved_strings(trace, 2);
+    concrete = preserved_strings(plain, 1);
+  }
+  return form == JOIST_R_ABSTRACT ? abstract : form == JOIST_R_TRACED ? traced : concrete;
+}
+
+SEXP joist_r_shape_object(const struct joist_shape *shape) {
+  SEXP extents = Rf_allocVector(INTSXP, shape->rank);
+  for (int d = 0; d < shape->rank; d++) INTEGER(extents)[d] = (int)shape->extent[d];
+  return extents;
+}
+
+/* ---- vectors ---- */
+
+/* The dtype attribute of a type, and its string: R keeps one CHARSXP per string. */
+struct mark {
+  SEXP object, name;
+};
+
+static const struct mark *mark_of(struct joist_type type) {
+  static struct mark marks[JOIST_DTYPE_COUNT][2];
+  struct mark *const mark = &marks[type.dtype][type.ambiguous];
+  if (mark->object == NULL) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", joist_dtype_name(type.dtype), type.ambiguous ? "?" : "");
+    const char *const text = name;
+    SEXP made = preserved_strings(&text, 1);
+    *mark = (struct mark){made, STRING_ELT(made, 0)};
+  }
+  return mark;
+}
+
+struct joist_type joist_r_type_of_mark(SEXP mark) {
+  const struct joist_type none = {JOIST_DTYPE_NONE, false};
+  if (TYPEOF(mark) != STRSXP || XLENGTH(mark) != 1) return none;
+  SEXP name = STRING_ELT(mark, 0);
+  for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
+    for (int ambiguous = 0; ambiguous < 2; ambiguous++) {
+      const struct joist_type type = {(joist_dtype)d, ambiguous != 0};
+      if (mark_of(type)->name == name) return type;
+    }
+  return none;
+}
+
+/* The attributes that tensors of a type have: of a scalar, of rank 1, and of a higher rank, the dim
+ * last. Copying them is several times faster than setting them one by one. */
+static SEXP pattern_of(struct joist_type type, int rank) {
+  static SEXP patterns[JOIST_DTYPE_COUNT][2][3];
+  const int form = rank < 2 ? rank : 2;
+  SEXP *const pattern = &patterns[type.dtype][type.ambiguous][form];
+  if (*pattern == NULL) {
+    SEXP made = PROTECT(Rf_allocVector(VECSXP, 1));
+    Rf_setAttrib(made, R_ClassSymbol, joist_r_class(JOIST_R_CONCRETE));
+    Rf_setAttrib(made, joist_r_dtype_symbol(), mark_of(type)->object);
+    if (form == 0) Rf_setAttrib(made, joist_r_rank_symbol(), PROTECT(Rf_ScalarInteger(0)));
+    if (form == 2) Rf_setAttrib(made, R_DimSymbol, PROTECT(Rf_ScalarInteger(1)));
+    R_PreserveObject(made);
+    UNPROTECT(form == 1 ? 1 : 2);
+    *pattern = made;
+  }
+  return *pattern;
+}
+
+SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, const struct joist_shape *shape,
+                         SEXP dim) {
+  const bool has_dim = shape->rank >= 2;
+  SEXP pattern = pattern_of(type, shape->rank); /* made once, which allocates */
+  SEXP tensor = PROTECT(joist_r_view(payload, type.dtype));
+  SHALLOW_DUPLICATE_ATTRIB(tensor, pattern);
+  if (has_dim) {
+    if (dim == R_NilValue) dim = joist_r_shape_object(shape);
+    joist_r_set_last_mark(tensor, R_DimSymbol, PROTECT(dim));
+  }
+  UNPROTECT(has_dim ? 2 : 1);
+  return tensor;
+}
+
+SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_shape *shape) {
+  return joist_r_tensor_with(payload, type, shape, R_NilValue);
+}
+
+/* ---- objects without elements ---- */
+
+/* A tensor of each form without contents, known and ambiguous. */
+static SEXP empty_object(joist_r_form form, bool ambiguous) {
+  static SEXP patterns[JOIST_R_TRACED + 1][2];
+  if (patterns[form][ambiguous] == NULL) {
+    SEXP made = PROTECT(Rf_asS4(PROTECT(Rf_allocS4Object()), FALSE, 0));
+    Rf_setAttrib(made, R_ClassSymbol, joist_r_class(form));
+    for (int k = form == JOIST_R_ABSTRACT ? JOIST_R_DTYPE : JOIST_R_PAYLOAD; k <= JOIST_R_SHAPE;
+         k++)
+      Rf_setAttrib(made, joist_r_field_symbol((joist_r_field_name)k), joist_r_class(form));
+    if (ambiguous)
+      Rf_setAttrib(made, joist_r_field_symbol(JOIST_R_AMBIGUOUS), Rf_ScalarLogical(TRUE));
+    MARK_NOT_MUTABLE(made);
+    R_PreserveObject(made);
+    UNPROTECT(2);
+    patterns[form][ambiguous] = made;
+  }
+  return patterns[form][ambiguous];
+}
+
+static SEXP make_object(joist_r_form form, SEXP payload, struct joist_type type, SEXP extents) {
+  /* Made once, which allocates: before the tensor, which nothing protects. */
+  const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents};
+  SEXP tensor = Rf_shallow_duplicate(empty_object(form, type.ambiguous));
+  joist_r_write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
+  return tensor;
+}
+
+SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
+  SEXP extents = PROTECT(joist_r_shape_object(shape));
+  SEXP tensor = make_object(JOIST_R_ABSTRACT, R_NilValue, type, extents);
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
+                    const struct joist_shape *shape) {
+  SEXP extents = PROTECT(joist_r_shape_object(shape));
+  SEXP tensor = PROTECT(make_object(JOIST_R_TRACED, trace, type, extents));
+  /* A literal argument of a jitted function has no value until its dtype is known: its
+   * number is that of the argument, negative. */
+  const int number = literal ? -(int)value - 1 : (int)value;
+  SEXP boxed = PROTECT(Rf_ScalarInteger(number));
+  joist_r_set_field(tensor, JOIST_R_VALUE, boxed);
+  UNPROTECT(3);
+  return tensor;
+}

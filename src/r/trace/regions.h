@@ -1,0 +1,20 @@
+/* .Call entry points of the bodies of loops and branches: traces within a trace. */
+#ifndef JOIST_R_REGIONS_H
+#define JOIST_R_REGIONS_H
+
+#include "r/base/sexp.h"
+
+/* The trace of a body, within another, and the tensors that it is given: like those of a list, of
+ * any kind. */
+SEXP joist_r_region_begin(SEXP parent, SEXP like);
+/* Ends the trace of a body that gives a list of tensors. */
+SEXP joist_r_region_end(SEXP body, SEXP outputs);
+/* Adds an operation with bodies to a trace: on a list of tensors, to which what the bodies capture
+ * is added. Gives a list of its results. */
+SEXP joist_r_region_apply(SEXP trace, SEXP name, SEXP operands, SEXP bodies, SEXP attributes);
+/* The instructions of a body once more, in the trace of another, which it captures nothing of: with
+ * a list of tensors for its inputs. `number` is that of the instruction in `trace`. Gives a list of
+ * what the body gives. */
+SEXP joist_r_region_inline(SEXP trace, SEXP number, SEXP region, SEXP into, SEXP inputs);
+
+#endif

@@ -1,0 +1,811 @@
+/* Traces: building a program from the operations of an R function.
+ *
+ * A trace is an external pointer that owns a struct trace (its finalizer frees it). The
+ * protected value is a list: constants (payloads), the template of the result. */
+#include "r/trace/trace.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/base/bits.h"
+#include "core/program/regions.h"
+#include "core/program/watch.h"
+#include "core/promotion/builtin_rules.h"
+#include "core/types/convert.h"
+#include "r/base/arguments.h"
+#include "r/base/conditions.h"
+#include "r/base/finalizers.h"
+#include "r/base/session.h"
+#include "r/base/source.h"
+#include "r/base/vector.h"
+#include "r/memory/payload.h"
+#include "r/tensor/mask.h"
+#include "r/tensor/rules.h"
+#include "r/trace/strictness.h"
+#include "r/trace/trace_mask.h"
+
+static void finalize(SEXP pointer) {
+  struct joist_r_trace *const trace = R_ExternalPtrAddr(pointer);
+  if (trace == NULL) return;
+  R_ClearExternalPtr(pointer);
+  joist_plan_free(trace->plan);
+  joist_program_clear(&trace->program);
+  free(trace->sources);
+  free(trace->known_sources);
+  free(trace->known_constants);
+  free(trace->constant_bytes);
+  free(trace->masks);
+  free(trace->exact);
+  free(trace->moves.move);
+  joist_text_free(&trace->text);
+  free(trace);
+}
+
+struct joist_r_trace *joist_r_trace_of(SEXP pointer) {
+  /* Somebody else's external pointer is not one of ours. */
+  const bool own = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == joist_r_trace_tag();
+  struct joist_r_trace *const trace = own ? R_ExternalPtrAddr(pointer) : NULL;
+  if (trace == NULL)
+    joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor or program is lost: it cannot be saved");
+  return trace;
+}
+
+SEXP joist_r_trace_parent(SEXP pointer) {
+  return VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_PARENT);
+}
+
+static SEXP outermost(SEXP pointer) {
+  while (joist_r_trace_parent(pointer) != R_NilValue) pointer = joist_r_trace_parent(pointer);
+  return pointer;
+}
+
+bool joist_r_is_within(SEXP inner, SEXP pointer) {
+  while (inner != pointer && inner != R_NilValue) inner = joist_r_trace_parent(inner);
+  return inner == pointer;
+}
+
+SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value) {
+  const struct joist_value made = joist_r_trace_of(pointer)->program.values[value];
+  return joist_r_traced(pointer, value, false, made.type, &made.shape);
+}
+
+/* ---- values by other numbers ---- */
+
+SEXP joist_r_traced_number(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  if (value.form != JOIST_R_TRACED) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be traced");
+  const int number = (int)value.argument.value;
+  return Rf_ScalarInteger(value.leaf ? -number - 1 : number);
+}
+
+SEXP joist_r_trace_replace(SEXP pointer, SEXP number) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  struct joist_program *const program = &trace->program;
+  joist_r_check_open(pointer);
+  const uint32_t earlier = (uint32_t)Rf_asInteger(number);
+  if (earlier >= program->instruction_count) joist_r_stop(JOIST_ERROR_VALUE, "no such instruction");
+  struct joist_r_moves *const moves = &trace->moves;
+  void *const grown =
+      joist_array_grown(moves->move, sizeof *moves->move, moves->count, &moves->capacity);
+  if (grown == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  moves->move = grown;
+  const struct joist_instruction old = program->instructions[earlier];
+  bool done = false;
+  struct joist_error error;
+  if (!joist_has_effect(&old)) /* derivatives print nothing */
+    joist_r_raise_if(joist_program_replace(program, earlier, &done, &error), &error);
+  if (!done) return Rf_ScalarLogical(false);
+  moves->move[moves->count++] =
+      (struct joist_r_move){old.result, program->instructions[earlier].result, old.result_count};
+  for (joist_value_id v = 0; v < trace->mask_capacity; v++) {
+    if (trace->masks[v] == 0) continue;
+    const joist_value_id now = joist_r_moved(pointer, v);
+    const joist_value_id mask = joist_r_moved(pointer, trace->masks[v] - 1);
+    joist_r_note_mask(trace, v, mask);
+    if (now != v) joist_r_note_mask(trace, now, mask);
+  }
+  return Rf_ScalarLogical(true);
+}
+
+SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame) {
+  struct joist_r_session next = *joist_r_session();
+  if (trace != R_NilValue) (void)joist_r_trace_of(trace);
+  next.trace = trace;
+  next.in_body = trace != R_NilValue && joist_r_flag(in_body, "in_body");
+  if (frame != R_NilValue) next.frame = Rf_asInteger(frame);
+  joist_r_push_session(next);
+  return R_NilValue;
+}
+
+/* ---- inputs ---- */
+
+/* Tables of what is known already, with half of their places free; a place is 1 + a number, or 0.
+ */
+static uint32_t *grow_table(uint32_t *table, uint32_t count, uint32_t *capacity, bool *grown) {
+  *grown = 2 * (count + 1) > *capacity;
+  if (!*grown) return table;
+  const uint32_t more = *capacity == 0 ? 32 : 2 * *capacity;
+  uint32_t *const larger = calloc(more, sizeof *larger);
+  if (larger == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  *capacity = more;
+  free(table);
+  return larger;
+}
+
+static bool same_source(const struct joist_r_trace *trace, uint32_t input,
+                        struct joist_r_source source, const struct joist_shape *shape) {
+  const struct joist_r_source *const known = &trace->sources[input];
+  return known->kind == source.kind && known->index == source.index &&
+         known->ambiguous == source.ambiguous && known->dtype == source.dtype &&
+         joist_shape_equal(&trace->program.values[known->value].shape, shape);
+}
+
+static uint32_t *source_place(const struct joist_r_trace *trace, struct joist_r_source source,
+                              const struct joist_shape *shape) {
+  uint64_t at =
+      joist_hash_word(joist_hash_word((uint64_t)source.kind, source.index), (uint64_t)source.dtype);
+  for (;; at++) {
+    uint32_t *const place = &trace->known_sources[at & (trace->known_source_capacity - 1)];
+    if (*place == 0 || same_source(trace, *place - 1, source, shape)) return place;
+  }
+}
+
+/* The input that reads `source`; an equal one is used again. */
+static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_source source,
+                               struct joist_type type, const struct joist_shape *shape) {
+  const uint32_t input = trace->program.input_count;
+  bool grown;
+  source.ambiguous = type.ambiguous;
+  trace->known_sources =
+      grow_table(trace->known_sources, input, &trace->known_source_capacity, &grown);
+  for (uint32_t k = 0; grown && k < input; k++) {
+    const struct joist_r_source known = trace->sources[k];
+    *source_place(trace, known, &trace->program.values[known.value].shape) = k + 1;
+  }
+  uint32_t *const place = source_place(trace, source, shape);
+  if (*place != 0) return trace->sources[*place - 1].value;
+  struct joist_error error;
+  void *const sources =
+      joist_array_grown(trace->sources, sizeof *trace->sources, input, &trace->source_capacity);
+  if (sources == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  trace->sources = sources;
+  const joist_status status =
+      joist_program_add_input(&trace->program, type, shape, &source.value, &error);
+  joist_r_raise_if(status, &error);
+  trace->sources[input] = source;
+  *place = input + 1;
+  return source.value;
+}
+
+/* Scalars are the same constant when they have the same bits, others when they are the same R
+ * object. */
+static bool same_constant(SEXP known, SEXP payload, size_t scalar_bytes) {
+  if (known == payload) return true;
+  return scalar_bytes > 0 && TYPEOF(known) == TYPEOF(payload) && TYPEOF(known) != EXTPTRSXP &&
+         XLENGTH(known) == XLENGTH(payload) &&
+         memcmp(joist_r_elements(known), joist_r_elements(payload), scalar_bytes) == 0;
+}
+
+static uint32_t *constant_place(const struct joist_r_trace *trace, SEXP constants, SEXP payload,
+                                size_t scalar_bytes) {
+  uint64_t at = joist_hash_word(0, scalar_bytes);
+  if (scalar_bytes > 0) {
+    uint64_t words[2] = {0, 0};
+    memcpy(words, joist_r_elements(payload), scalar_bytes);
+    at = joist_hash_word(joist_hash_word(at, words[0]), words[1]);
+  } else {
+    at = joist_hash_word(at, (uint64_t)(uintptr_t)payload);
+  }
+  for (;; at++) {
+    uint32_t *const place = &trace->known_constants[at & (trace->known_constant_capacity - 1)];
+    if (*place == 0 ||
+        same_constant(VECTOR_ELT(constants, *place - 1), payload,
+                      trace->constant_bytes[*place - 1] == scalar_bytes ? scalar_bytes : 0))
+      return place;
+  }
+}
+
+/* Constants with room for one more. An allocation may run a finalizer, and that may add to the same
+ * trace: what there is, is read after it. */
+static SEXP room_for_constant(SEXP pointer) {
+  SEXP kept = R_ExternalPtrProtected(pointer);
+  const struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  while (trace->constant_count == (uint32_t)XLENGTH(VECTOR_ELT(kept, JOIST_R_CONSTANTS))) {
+    SEXP larger = PROTECT(Rf_allocVector(VECSXP, 2 * (R_xlen_t)trace->constant_count + 8));
+    SEXP constants = VECTOR_ELT(kept, JOIST_R_CONSTANTS);
+    if (XLENGTH(constants) < XLENGTH(larger)) {
+      for (R_xlen_t k = 0; k < XLENGTH(constants); k++)
+        SET_VECTOR_ELT(larger, k, VECTOR_ELT(constants, k));
+      SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, larger);
+    }
+    UNPROTECT(1);
+  }
+  return VECTOR_ELT(kept, JOIST_R_CONSTANTS);
+}
+
+static SEXP names_of_constant(SEXP pointer, uint32_t index) {
+  SEXP names = VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_CONSTANT_NAMES);
+  return names != R_NilValue && index < (uint32_t)XLENGTH(names)
+             ? VECTOR_ELT(names, (R_xlen_t)index)
+             : R_NilValue;
+}
+
+static void set_names_of_constant(SEXP pointer, uint32_t index, SEXP names) {
+  SEXP kept = R_ExternalPtrProtected(pointer);
+  const R_xlen_t wanted = XLENGTH(VECTOR_ELT(kept, JOIST_R_CONSTANTS));
+  SEXP all = VECTOR_ELT(kept, JOIST_R_CONSTANT_NAMES);
+  if (all == R_NilValue || XLENGTH(all) < wanted) {
+    all = all == R_NilValue ? Rf_allocVector(VECSXP, wanted) : Rf_xlengthgets(all, wanted);
+    SET_VECTOR_ELT(kept, JOIST_R_CONSTANT_NAMES, all);
+  }
+  SET_VECTOR_ELT(all, (R_xlen_t)index, names);
+}
+
+/* Appends a constant. The program reads it later, so it must not be changed in place meanwhile. */
+static void add_constant(SEXP pointer, SEXP constants, SEXP payload, size_t scalar_bytes) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  const uint32_t index = trace->constant_count;
+  if (index % 64 == 0) {
+    void *const moved = realloc(trace->constant_bytes, 2 * (size_t)index + 64);
+    if (moved == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+    trace->constant_bytes = moved;
+  }
+  SET_VECTOR_ELT(constants, index, payload);
+  trace->constant_bytes[index] = (uint8_t)scalar_bytes;
+  MARK_NOT_MUTABLE(payload);
+  trace->constant_count++;
+}
+
+/* Constants with names are few, and looked for one by one: the same payload may have others. */
+static uint32_t named_constant(SEXP pointer, SEXP payload, SEXP names) {
+  SEXP constants = room_for_constant(pointer);
+  const uint32_t count = joist_r_trace_of(pointer)->constant_count;
+  for (uint32_t k = 0; k < count; k++)
+    if (VECTOR_ELT(constants, k) == payload && names_of_constant(pointer, k) == names) return k;
+  add_constant(pointer, constants, payload, 0);
+  set_names_of_constant(pointer, count, names);
+  return count;
+}
+
+static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, struct joist_type type,
+                                     const struct joist_shape *shape) {
+  if (names != R_NilValue) {
+    const uint32_t index = named_constant(pointer, payload, names);
+    return input_of(joist_r_trace_of(pointer),
+                    (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false},
+                    type, shape);
+  }
+  SEXP constants = room_for_constant(pointer);
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  const uint32_t count = trace->constant_count;
+  const bool scalar = shape->rank == 0 && TYPEOF(payload) != EXTPTRSXP;
+  const size_t bytes = scalar ? joist_dtype_size(type.dtype) : 0;
+  bool grown;
+  trace->known_constants =
+      grow_table(trace->known_constants, count, &trace->known_constant_capacity, &grown);
+  for (uint32_t k = 0; grown && k < count; k++)
+    if (names_of_constant(pointer, k) == R_NilValue)
+      *constant_place(trace, constants, VECTOR_ELT(constants, k), trace->constant_bytes[k]) = k + 1;
+  uint32_t *const place = constant_place(trace, constants, payload, bytes);
+  uint32_t index = *place - 1;
+  if (*place == 0) {
+    index = count;
+    add_constant(pointer, constants, payload, bytes);
+    *place = index + 1;
+  }
+  const joist_value_id made =
+      input_of(trace, (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false},
+               type, shape);
+  struct joist_value *const value = &trace->program.values[made];
+  value->known = scalar && joist_dtype_kind(type.dtype) == JOIST_KIND_FLOAT;
+  if (value->known)
+    joist_convert_find(type.dtype, JOIST_F64)(1, joist_r_elements(payload), &value->number);
+  return made;
+}
+
+/* An input of a body that stands for a value from outside. */
+static joist_value_id captured(SEXP pointer, const struct joist_r_value *value,
+                               struct joist_type type) {
+  SEXP parent = joist_r_trace_parent(pointer);
+  const joist_value_id outer = joist_r_trace_number(parent, value, type);
+  const struct joist_value there = joist_r_trace_of(parent)->program.values[outer];
+  return input_of(joist_r_trace_of(pointer),
+                  (struct joist_r_source){JOIST_R_FROM_OUTSIDE, outer, there.type.dtype, 0, false},
+                  there.type, &there.shape);
+}
+
+joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *value,
+                                    struct joist_type type) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  const struct joist_shape *const shape = &value->argument.shape;
+  const bool own = value->form == JOIST_R_TRACED && value->payload == pointer;
+  if (!own && joist_r_trace_parent(pointer) != R_NilValue) return captured(pointer, value, type);
+  if (value->form == JOIST_R_TRACED) {
+    const joist_value_id at = value->argument.value;
+    bool known = at < (value->leaf ? trace->leaf_count : trace->program.value_count);
+    if (known && !value->leaf)
+      known = trace->program.values[at].type.dtype == value->argument.operand.type.dtype &&
+              joist_shape_equal(&trace->program.values[at].shape, shape);
+    if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor is damaged");
+    if (!value->leaf) return at;
+    return input_of(
+        trace,
+        (struct joist_r_source){JOIST_R_FROM_LITERAL, value->argument.value, type.dtype, 0, false},
+        type, shape);
+  }
+  if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE) {
+    SEXP shared = PROTECT(joist_r_shared_payload(value));
+    const joist_value_id number =
+        constant_input(pointer, shared, value->names, value->argument.operand.type, shape);
+    UNPROTECT(1);
+    return number;
+  }
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
+  struct joist_error error;
+  void *const out = joist_r_elements(payload);
+  const joist_status status = joist_r_import(value, type.dtype, out, &error);
+  joist_r_raise_if(status, &error);
+  const joist_value_id number = constant_input(pointer, payload, value->names, type, shape);
+  UNPROTECT(1);
+  return number;
+}
+
+void joist_r_check_open(SEXP pointer) {
+  if (joist_r_trace_of(pointer)->closed)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "this tensor belongs to a jit() trace that has ended; return it from the traced "
+                 "function instead of keeping it elsewhere");
+}
+
+/* The mask of an R value among the arguments, in the shape that it is read in. */
+static joist_value_id leaf_mask(const struct joist_r_value *value) {
+  const struct joist_r_source mask = {JOIST_R_FROM_MASK, value->argument.value, JOIST_BOOL, 0,
+                                      false};
+  return input_of(joist_r_trace_of(value->payload), mask, joist_r_mask_type,
+                  &value->argument.shape);
+}
+
+SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
+                        const struct joist_shape *shape) {
+  struct joist_r_value read = *value;
+  joist_r_check_open(read.payload);
+  read.argument.shape = *shape;
+  SEXP tensor = PROTECT(joist_r_traced(
+      read.payload, joist_r_trace_number(read.payload, &read, type), false, type, shape));
+  if (joist_r_has_missing(value)) (void)joist_r_traced_with(tensor, read.payload, leaf_mask(&read));
+  UNPROTECT(1);
+  return tensor;
+}
+
+SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  if (value.form == JOIST_R_TRACED && value.payload == pointer) return x;
+  if (value.form != JOIST_R_TRACED) joist_r_needs_data(&value);
+  joist_r_check_open(pointer);
+  const struct joist_type type = value.argument.operand.type;
+  if (value.form == JOIST_R_TRACED && !joist_r_is_within(pointer, value.payload))
+    joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
+  joist_value_id mask;
+  joist_r_trace_masks(pointer, &value, 1, &mask);
+  return joist_r_traced_with(joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type),
+                                            false, type, &value.argument.shape),
+                             pointer, mask);
+}
+
+SEXP joist_r_trace_known(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  if (value.form != JOIST_R_TRACED || value.leaf) return R_NilValue;
+  SEXP pointer = value.payload;
+  joist_value_id at = value.argument.value;
+  for (;;) {
+    const struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+    if (at >= trace->program.value_count) return R_NilValue;
+    const uint32_t input = trace->program.values[at].input;
+    if (input == JOIST_NO_INPUT) return R_NilValue;
+    const struct joist_r_source source = trace->sources[input];
+    if (source.kind == JOIST_R_FROM_OUTSIDE) {
+      pointer = joist_r_trace_parent(pointer);
+      at = joist_r_moved(pointer, source.index);
+      continue;
+    }
+    const struct joist_value *const known = &trace->program.values[at];
+    return known->known ? Rf_ScalarReal(known->number) : R_NilValue;
+  }
+}
+
+SEXP joist_r_trace_mark(SEXP pointer, SEXP rule) {
+  joist_r_check_open(pointer);
+  pointer = outermost(pointer);
+  SEXP cell = PROTECT(Rf_cons(rule, R_NilValue)), kept = R_ExternalPtrProtected(pointer);
+  SETCDR(cell, VECTOR_ELT(kept, JOIST_R_RULES));
+  SET_VECTOR_ELT(kept, JOIST_R_RULES, cell);
+  UNPROTECT(1);
+  return Rf_ScalarInteger(Rf_length(cell));
+}
+
+SEXP joist_r_trace_rule(SEXP pointer, SEXP mark) {
+  joist_r_check_open(pointer);
+  SEXP cells = VECTOR_ELT(R_ExternalPtrProtected(outermost(pointer)), JOIST_R_RULES);
+  const int count = Rf_length(cells), number = Rf_asInteger(mark);
+  return number < 1 || number > count ? R_NilValue : CAR(Rf_nthcdr(cells, count - number));
+}
+
+/* ---- operations ---- */
+
+/* The trace that an operation goes to, which is still under way: the body that is traced, or the
+ * trace that its operands belong to. */
+static SEXP trace_of_operands(const struct joist_rules *rules, const struct joist_r_value *values,
+                              size_t n) {
+  const bool in_body = joist_r_session()->in_body;
+  SEXP pointer = in_body ? joist_r_session()->trace : R_NilValue;
+  for (size_t k = 0; k < n; k++) {
+    if (values[k].form == JOIST_R_ABSTRACT)
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "an nv_aval() cannot be combined with the tensors of a trace");
+    if (values[k].form != JOIST_R_TRACED) continue;
+    joist_r_check_open(values[k].payload);
+    if (in_body && joist_r_is_within(pointer, values[k].payload)) continue;
+    if (pointer != R_NilValue && pointer != values[k].payload)
+      joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
+    pointer = values[k].payload;
+  }
+  joist_r_needs_values(rules, values, n, JOIST_R_TRACED,
+                       "is not known while jit() traces; use the rules 'numpy' or 'cupy', or a "
+                       "tensor of rank 1");
+  joist_r_check_open(pointer);
+  return pointer;
+}
+
+/* To look for a line takes as long as to trace an operation twice: where so many in a row had none,
+ * the function was defined without its source. */
+enum { LINELESS = 256 };
+
+uint32_t joist_r_trace_line(SEXP pointer) {
+  pointer = outermost(pointer);
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  SEXP kept = R_ExternalPtrProtected(pointer);
+  if (trace->lineless >= LINELESS) return JOIST_NO_SOURCE;
+  SEXP reference = PROTECT(joist_r_source_reference());
+  /* What R evaluated for it may have run a finalizer that added to the same trace. */
+  SEXP lines = VECTOR_ELT(kept, JOIST_R_LINES);
+  const uint32_t count = trace->line_count;
+  uint32_t line = count;
+  trace->lineless = reference == R_NilValue ? trace->lineless + 1 : 0;
+  if (reference == R_NilValue) {
+    line = JOIST_NO_SOURCE;
+  } else if (count > 0 && joist_r_same_source(VECTOR_ELT(lines, count - 1), reference)) {
+    line = count - 1;
+  } else {
+    if (count == (uint32_t)XLENGTH(lines)) {
+      lines = Rf_xlengthgets(lines, 2 * XLENGTH(lines) + 8);
+      SET_VECTOR_ELT(kept, JOIST_R_LINES, lines);
+    }
+    SET_VECTOR_ELT(lines, count, reference);
+    trace->line_count++;
+  }
+  UNPROTECT(1);
+  return line;
+}
+
+/* ---- numbers that are computed of R numbers alone ----
+ *
+ * R computes them in double, and they are rounded once, to the dtype of the tensor that they meet.
+ * A trace keeps such a value twice: as R would have computed it, and rounded to its default dtype.
+ * A copy that nothing reads is not computed. */
+
+static const struct joist_type exact_type = {JOIST_F64, false};
+
+/* 1 + the f64 value that a traced value was rounded from, 0 for none. */
+static joist_value_id exact_of(const struct joist_r_trace *trace, joist_value_id value) {
+  return value < trace->exact_capacity ? trace->exact[value] : 0;
+}
+
+void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_id value,
+                        joist_value_id id) {
+  if (value >= *capacity) {
+    const uint32_t larger = 2 * value + 32;
+    joist_value_id *const grown = realloc(*table, larger * sizeof *grown);
+    if (grown == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+    for (uint32_t k = *capacity; k < larger; k++) grown[k] = 0;
+    *table = grown;
+    *capacity = larger;
+  }
+  (*table)[value] = id + 1;
+}
+
+static void note_exact(struct joist_r_trace *trace, joist_value_id value, joist_value_id exact) {
+  joist_r_note_value(&trace->exact, &trace->exact_capacity, value, exact);
+}
+
+static bool is_own(SEXP pointer, const struct joist_r_value *value) {
+  return value->form == JOIST_R_TRACED && value->payload == pointer;
+}
+
+/* Whether R has the value as a double, or would have computed it as one: joist's own functions make
+ * tensors of R numbers. */
+static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
+  if (joist_r_has_missing(value) || !value->by_generic) return false;
+  const joist_kind kind = joist_dtype_kind(value->argument.operand.type.dtype);
+  const bool real = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_INT;
+  if (value->form == JOIST_R_LITERAL || (is_own(pointer, value) && value->leaf))
+    return real && value->argument.operand.literal;
+  return is_own(pointer, value) && exact_of(joist_r_trace_of(pointer), value->argument.value) != 0;
+}
+
+/* Whether an operation on R numbers is one that R computes in double: not one of integers alone. */
+static bool computes_in_double(SEXP pointer, joist_op op, const struct joist_r_value *values,
+                               size_t n, const struct joist_inference *inference) {
+  const joist_class class = joist_op_class(op);
+  const joist_dtype made = inference->signature.result[0].dtype;
+  bool traced = false;
+  if (joist_operation(op)->family != JOIST_FAMILY_ELEMENTWISE || made == JOIST_F64 ||
+      joist_dtype_kind(made) != JOIST_KIND_FLOAT ||
+      (class != JOIST_CLASS_JOIN && class != JOIST_CLASS_INEXACT && class != JOIST_CLASS_REAL))
+    return false;
+  for (size_t k = 0; k < n; k++) {
+    if (!is_r_number(pointer, &values[k])) return false;
+    traced |= is_own(pointer, &values[k]);
+  }
+  return traced;
+}
+
+static joist_value_id add_plain(struct joist_program *program, joist_op op,
+                                const joist_value_id *operands, size_t n,
+                                const struct joist_attributes *attributes, uint32_t line) {
+  struct joist_argument arguments[JOIST_ELEMENT_OPERANDS];
+  struct joist_inference inference;
+  struct joist_error error;
+  for (size_t k = 0; k < n; k++) {
+    const struct joist_value *const value = &program->values[operands[k]];
+    arguments[k] = (struct joist_argument){
+        .operand = {.type = value->type, .rank = value->shape.rank}, .shape = value->shape};
+  }
+  joist_r_raise_if(
+      joist_program_infer(joist_rules_at(0), op, arguments, n, attributes, &inference, &error),
+      &error);
+  struct joist_instruction instruction =
+      joist_instruction_of(op, &inference, operands, n, attributes, 0);
+  instruction.source = line;
+  joist_r_raise_if(joist_program_add(program, &instruction, &inference, &error), &error);
+  return instruction.result;
+}
+
+static joist_value_id rounded(struct joist_program *program, joist_value_id exact,
+                              struct joist_type type) {
+  struct joist_attributes attributes = {.count = 0};
+  joist_attributes_set_type(&attributes, type);
+  return add_plain(program, JOIST_OP_CONVERT, &exact, 1, &attributes, JOIST_NO_SOURCE);
+}
+
+/* The operation in double, and its result rounded to its default dtype. */
+static SEXP apply_to_numbers(SEXP pointer, joist_op op, const struct joist_r_value *values,
+                             size_t n, const struct joist_inference *inference) {
+  static const struct joist_attributes none = {.count = 0};
+  joist_value_id operands[JOIST_ELEMENT_OPERANDS];
+  for (size_t k = 0; k < n; k++) {
+    const bool computed = is_own(pointer, &values[k]) && !values[k].leaf;
+    operands[k] = computed ? exact_of(joist_r_trace_of(pointer), values[k].argument.value) - 1
+                           : joist_r_trace_number(pointer, &values[k], exact_type);
+  }
+  const uint32_t line = joist_r_trace_line(pointer);
+  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  const joist_value_id exact = add_plain(program, op, operands, n, &none, line);
+  const joist_value_id made = rounded(program, exact, inference->signature.result[0]);
+  note_exact(joist_r_trace_of(pointer), made, exact);
+  return joist_r_traced(pointer, made, false, inference->signature.result[0], &inference->shape[0]);
+}
+
+/* The number of an operand that is read in `wanted`: one that was computed of R numbers is rounded
+ * to that dtype alone. */
+static joist_value_id operand_number(SEXP pointer, const struct joist_r_value *value,
+                                     joist_dtype wanted) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  const joist_value_id exact =
+      is_own(pointer, value) && !value->leaf ? exact_of(trace, value->argument.value) : 0;
+  const joist_kind kind = joist_dtype_kind(wanted);
+  if (exact == 0 || wanted == value->argument.operand.type.dtype ||
+      (kind != JOIST_KIND_FLOAT && kind != JOIST_KIND_COMPLEX))
+    return joist_r_trace_number(pointer, value, (struct joist_type){wanted, false});
+  return wanted == JOIST_F64
+             ? exact - 1
+             : rounded(&trace->program, exact - 1, (struct joist_type){wanted, false});
+}
+
+SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
+                         const struct joist_r_value *values, size_t n,
+                         const struct joist_attributes *attributes) {
+  SEXP pointer = trace_of_operands(rules, values, n);
+  struct joist_argument *const arguments =
+      (struct joist_argument *)R_alloc(n, (int)sizeof *arguments);
+  joist_value_id *const operands = (joist_value_id *)R_alloc(n, (int)sizeof *operands);
+  for (size_t k = 0; k < n; k++) arguments[k] = values[k].argument;
+  struct joist_inference inference;
+  struct joist_error error;
+  joist_status status =
+      joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
+  joist_r_raise_called_if(status, &error);
+  if (joist_r_session()->strict) joist_r_judge(op, values, n, &inference.signature);
+  if (computes_in_double(pointer, op, values, n, &inference))
+    return apply_to_numbers(pointer, op, values, n, &inference);
+  inference.watch =
+      joist_watch_of(op, arguments, n, &inference, attributes, joist_r_watched(rules));
+  for (size_t k = 0; k < n; k++) {
+    const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
+    operands[k] = operand_number(pointer, &values[k], wanted);
+  }
+  struct joist_attributes plain;
+  bool remove;
+  const bool lowered = joist_r_is_lowered(values, n, attributes, &plain, &remove);
+  joist_value_id *const masks = (joist_value_id *)R_alloc(lowered ? n + 1 : 1, (int)sizeof *masks);
+  if (lowered) joist_r_trace_masks(pointer, values, n, masks);
+  for (size_t k = 0; lowered && k < n; k++) {
+    if (masks[k] == JOIST_NO_MASK) continue;
+    if (values[k].form != JOIST_R_TRACED) operands[k] = joist_r_renamed(pointer, operands[k]);
+    joist_r_note_mask(joist_r_trace_of(pointer), operands[k], masks[k]);
+  }
+  const struct joist_missing missing = {.op = op,
+                                        .inference = &inference,
+                                        .attributes = &plain,
+                                        .count = n,
+                                        .operands = operands,
+                                        .masks = masks,
+                                        .remove = remove,
+                                        .source = joist_r_trace_line(pointer)};
+  joist_value_id made[JOIST_RESULTS_MAX], result_masks[JOIST_RESULTS_MAX];
+  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  const uint32_t results = joist_operation(op)->results;
+  if (lowered) {
+    status = joist_missing_add(program, &missing, made, result_masks, &error);
+  } else {
+    struct joist_instruction instruction =
+        joist_instruction_of(op, &inference, operands, n, &plain, 0);
+    instruction.source = missing.source;
+    status = joist_program_add(program, &instruction, &inference, &error);
+    for (uint32_t r = 0; r < results; r++) {
+      made[r] = instruction.result + r;
+      result_masks[r] = JOIST_NO_MASK;
+    }
+  }
+  joist_r_raise_called_if(status, &error);
+  SEXP tensors = PROTECT(Rf_allocVector(VECSXP, results));
+  for (uint32_t r = 0; r < results; r++) {
+    SEXP tensor =
+        joist_r_traced(pointer, made[r], false, inference.signature.result[r], &inference.shape[r]);
+    SET_VECTOR_ELT(tensors, r, joist_r_traced_with(tensor, pointer, result_masks[r]));
+  }
+  UNPROTECT(1);
+  return results == 1 ? VECTOR_ELT(tensors, 0) : tensors;
+}
+
+/* ---- arguments and results ---- */
+
+bool joist_r_is_structure(SEXP x) {
+  return TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "nv_qr"));
+}
+
+SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context) {
+  R_CheckStack(); /* lists of lists may be as deep as they like */
+  if (x == R_NilValue) return x;
+  if (!joist_r_is_structure(x)) return leaf(x, context);
+  SEXP copy = PROTECT(Rf_shallow_duplicate(x));
+  for (R_xlen_t k = 0; k < XLENGTH(x); k++)
+    SET_VECTOR_ELT(copy, k, joist_r_map_leaves(VECTOR_ELT(x, k), leaf, context));
+  UNPROTECT(1);
+  return copy;
+}
+
+/* What the leaves of arguments and results are read with. */
+struct tracing {
+  const struct joist_rules *rules;
+  SEXP pointer;
+};
+
+/* The traced tensor that stands for a leaf of the arguments. */
+static SEXP trace_argument(SEXP x, void *context) {
+  const struct joist_rules *const rules = ((const struct tracing *)context)->rules;
+  SEXP pointer = ((const struct tracing *)context)->pointer;
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  struct joist_r_value value;
+  joist_r_read_missing(rules, x, &value);
+  const uint32_t leaf = trace->leaf_count++;
+  const struct joist_type type = value.argument.operand.type;
+  /* Rules that look at the values of literals need them: they are part of the key. */
+  if (value.form == JOIST_R_LITERAL && joist_r_by_value(rules)) return x;
+  const bool literal = value.form == JOIST_R_LITERAL;
+  const struct joist_shape *const shape = &value.argument.shape;
+  const struct joist_r_source elements = {JOIST_R_FROM_LEAF, leaf, type.dtype, 0, false};
+  const joist_value_id number = literal ? leaf : input_of(trace, elements, type, shape);
+  SEXP traced = PROTECT(joist_r_traced(pointer, number, literal, type, shape));
+  if (joist_r_has_missing(&value)) {
+    const struct joist_r_source mask = {JOIST_R_FROM_MASK, leaf, JOIST_BOOL, 0, false};
+    const joist_value_id at = input_of(trace, mask, joist_r_mask_type, shape);
+    (void)joist_r_traced_with(traced, pointer, at);
+  }
+  UNPROTECT(1);
+  return traced;
+}
+
+void joist_r_check_arguments(SEXP arguments, SEXP dynamic) {
+  const bool fits = dynamic == R_NilValue ||
+                    (TYPEOF(dynamic) == LGLSXP && XLENGTH(arguments) == XLENGTH(dynamic));
+  if (TYPEOF(arguments) != VECSXP || !fits)
+    joist_r_stop(JOIST_ERROR_VALUE, "the arguments of a jitted function must be a list");
+}
+
+bool joist_r_is_dynamic(SEXP dynamic, R_xlen_t k) {
+  return dynamic == R_NilValue || LOGICAL(dynamic)[k];
+}
+
+SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
+  joist_r_check_arguments(arguments, dynamic);
+  /* The finalizer first, so that an allocation that fails leaks nothing. */
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, joist_r_trace_tag(), R_NilValue));
+  joist_r_finalize_with(pointer, finalize, true);
+  struct joist_r_trace *const trace = calloc(1, sizeof *trace);
+  if (trace == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  joist_program_init(&trace->program);
+  R_SetExternalPtrAddr(pointer, trace);
+  SEXP kept = Rf_allocVector(VECSXP, JOIST_R_KEPT);
+  R_SetExternalPtrProtected(pointer, kept);
+  SET_VECTOR_ELT(kept, JOIST_R_CONSTANTS, Rf_allocVector(VECSXP, 4));
+  SET_VECTOR_ELT(kept, JOIST_R_UPLOADED, Rf_allocVector(VECSXP, 0));
+  SET_VECTOR_ELT(kept, JOIST_R_LINES, Rf_allocVector(VECSXP, 0));
+  struct tracing tracing = {joist_r_rules(rules), pointer};
+  SEXP traced = PROTECT(Rf_shallow_duplicate(arguments));
+  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
+    if (joist_r_is_dynamic(dynamic, k))
+      SET_VECTOR_ELT(traced, k,
+                     joist_r_map_leaves(VECTOR_ELT(arguments, k), trace_argument, &tracing));
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(out, 0, pointer);
+  SET_VECTOR_ELT(out, 1, traced);
+  UNPROTECT(3);
+  return out;
+}
+
+/* The numbers of the outputs that a leaf of the result becomes in the template: of its elements
+ * and, if it has one, of its mask. */
+static SEXP trace_result(SEXP x, void *context) {
+  const struct joist_rules *const rules = ((const struct tracing *)context)->rules;
+  SEXP pointer = ((const struct tracing *)context)->pointer;
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  struct joist_r_value value;
+  joist_r_read_missing(rules, x, &value);
+  if (value.form == JOIST_R_ABSTRACT)
+    joist_r_stop(JOIST_ERROR_VALUE, "a jitted function cannot return an nv_aval()");
+  if (value.form == JOIST_R_TRACED && value.payload != pointer)
+    joist_r_stop(JOIST_ERROR_VALUE, "a tensor of another jit() trace cannot be returned");
+  const joist_value_id number = joist_r_trace_number(pointer, &value, value.argument.operand.type);
+  joist_value_id mask;
+  joist_r_trace_masks(pointer, &value, 1, &mask);
+  struct joist_error error;
+  joist_status status = joist_program_add_output(&trace->program, number, &error);
+  if (status == JOIST_OK && mask != JOIST_NO_MASK)
+    status = joist_program_add_output(&trace->program, mask, &error);
+  joist_r_raise_if(status, &error);
+  const int count = (int)trace->program.output_count;
+  SEXP leaf = Rf_allocVector(INTSXP, mask == JOIST_NO_MASK ? 1 : 2);
+  for (int k = 0; k < LENGTH(leaf); k++) INTEGER(leaf)[k] = count - LENGTH(leaf) + k;
+  return leaf;
+}
+
+SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
+  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  if (trace->closed) joist_r_stop(JOIST_ERROR_VALUE, "this jit() trace has already ended");
+  struct tracing tracing = {joist_r_rules(rules), pointer};
+  SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_TEMPLATE,
+                 joist_r_map_leaves(result, trace_result, &tracing));
+  SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_RULES, R_NilValue);
+  trace->closed = true;
+  struct joist_error error;
+  joist_status status = joist_program_remove_aliases(&trace->program, &error);
+  trace->watched = joist_program_watch(&trace->program) != 0;
+  if (status == JOIST_OK) status = joist_plan_make(&trace->program, &trace->plan, &error);
+  joist_r_raise_if(status, &error);
+  return pointer;
+}

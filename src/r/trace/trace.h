@@ -1,0 +1,119 @@
+/* Traces: programs under construction, and compiled ones, as external pointers. */
+#ifndef JOIST_R_TRACE_H
+#define JOIST_R_TRACE_H
+
+#include "core/base/text.h"
+#include "core/plan/plan.h"
+#include "r/tensor/moved.h"
+#include "r/tensor/operands.h"
+
+/* Where a program's input comes from when it is run. */
+typedef enum {
+  JOIST_R_FROM_LEAF,     /* a tensor among the arguments */
+  JOIST_R_FROM_LITERAL,  /* a bare R value among the arguments, read in a dtype */
+  JOIST_R_FROM_MASK,     /* the mask of either */
+  JOIST_R_FROM_CONSTANT, /* a payload that the trace keeps */
+  JOIST_R_FROM_OUTSIDE   /* bodies: a value of the trace that this one is within */
+} joist_r_source_kind;
+
+struct joist_r_source {
+  joist_r_source_kind kind;
+  uint32_t index; /* of the leaf, in the order of the arguments, of the constant, or the value */
+  joist_dtype dtype;
+  joist_value_id value; /* of the program */
+  bool ambiguous;       /* its type */
+};
+
+struct joist_r_trace {
+  struct joist_r_moves moves; /* the first member: see moved.h */
+  struct joist_program program;
+  struct joist_plan *plan; /* once the trace has ended */
+  struct joist_r_source *sources;
+  uint32_t source_capacity, constant_count, leaf_count, line_count;
+  uint32_t lineless;                         /* operations in a row without a line of R code */
+  uint32_t *known_sources, *known_constants; /* hashed: 1 + a number, 0 for none */
+  uint32_t known_source_capacity, known_constant_capacity;
+  uint8_t *constant_bytes; /* of each constant that is a scalar, 0 for others */
+  joist_value_id *masks;   /* 1 + the mask of a value that has one, 0 for none */
+  uint32_t mask_capacity;
+  joist_value_id *exact; /* 1 + the f64 value that a value computed of R numbers was rounded from */
+  uint32_t exact_capacity;
+  struct joist_text text; /* used by program_view.c; owned by the trace */
+  bool closed;
+  bool watched; /* an instruction is: a run may find values that do not fit */
+};
+
+/* Elements of the list that the external pointer protects. */
+enum {
+  JOIST_R_CONSTANTS,
+  JOIST_R_CONSTANT_NAMES, /* their names; NULL while none has any */
+  JOIST_R_TEMPLATE,
+  JOIST_R_UPLOADED, /* the constants on the device that the program ran on last */
+  JOIST_R_LINES,    /* source references, which instructions count; of bodies, the outermost's */
+  JOIST_R_PARENT,   /* of a body: the trace that it is within; NULL otherwise */
+  JOIST_R_RULES,    /* a list with a cell for each mark, the latest first; of the outermost trace */
+  JOIST_R_KEPT
+};
+
+/* Raises joist_value_error when the pointer is empty. */
+struct joist_r_trace *joist_r_trace_of(SEXP pointer);
+
+/* The trace that a body is within; NULL for others. */
+SEXP joist_r_trace_parent(SEXP pointer);
+
+/* Whether `pointer` is `inner`, or a trace that this one is within. */
+bool joist_r_is_within(SEXP inner, SEXP pointer);
+/* The number of a value in a trace, as an operand: in its own dtype or, for a bare R value, in
+ * `type`. Inputs are added as needed. */
+joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *value,
+                                    struct joist_type type);
+/* The number of the line of R code that is being run, JOIST_NO_SOURCE when it has none. */
+uint32_t joist_r_trace_line(SEXP pointer);
+/* Raises joist_value_error when the trace has ended. */
+void joist_r_check_open(SEXP pointer);
+/* Notes 1 + `id` for a value in a table by numbers of values, which grows as needed and is 0 where
+ * nothing was noted. */
+void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_id value,
+                        joist_value_id id);
+/* A value of a trace as a tensor. */
+SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value);
+
+/* Adds `op` to the trace that the traced operands belong to; gives a traced tensor, or a list of
+ * several. */
+SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
+                         const struct joist_r_value *values, size_t n,
+                         const struct joist_attributes *attributes);
+
+/* A bare R value among the arguments, read in a type and under a shape of as many elements. */
+SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
+                        const struct joist_shape *shape);
+
+/* Raises unless `dynamic` is R_NilValue or has a logical for each of the list `arguments`. */
+void joist_r_check_arguments(SEXP arguments, SEXP dynamic);
+/* Whether argument k is traced: with R_NilValue all are. */
+bool joist_r_is_dynamic(SEXP dynamic, R_xlen_t k);
+/* A list without class is structure; everything else is a leaf. */
+bool joist_r_is_structure(SEXP x);
+/* A copy of `x` in which every leaf is what `leaf` makes of it; NULL stays NULL. */
+SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context);
+
+/* .Call entry points. `arguments` is a list, `dynamic` says which of them are traced. */
+SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules);
+SEXP joist_r_trace_end(SEXP trace, SEXP result, SEXP rules);
+/* A tensor as a constant of a trace that is under way. One that is traced is given back. */
+SEXP joist_r_trace_constant(SEXP trace, SEXP x);
+/* The number that a traced float is, where it is a constant of its trace; NULL for others. */
+SEXP joist_r_trace_known(SEXP x);
+/* Pushes a session in which `trace`, or none if it is NULL, is under way. NULL keeps the frame. */
+SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame);
+/* A new mark for alias(), with the rule of its derivative, which may be NULL. */
+SEXP joist_r_trace_mark(SEXP trace, SEXP rule);
+/* The rule of a mark; NULL if there is none. */
+SEXP joist_r_trace_rule(SEXP trace, SEXP mark);
+/* Puts the latest instruction in the place of the one of that number, if it gives the same and can
+ * run there. */
+SEXP joist_r_trace_replace(SEXP trace, SEXP number);
+/* The number that a traced tensor has by now; negative for an R value among the arguments. */
+SEXP joist_r_traced_number(SEXP x);
+
+#endif
