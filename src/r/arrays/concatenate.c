@@ -6,7 +6,7 @@
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/session.h"
-#include "r/call/operations.h"
+#include "r/call/apply.h"
 #include "r/call/transfer.h"
 #include "r/memory/payload.h"
 #include "r/tensor/mask.h"

@@ -11,7 +11,7 @@
 #include "r/audit/ledger.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
-#include "r/call/operations.h"
+#include "r/call/apply.h"
 #include "r/call/transfer.h"
 #include "r/memory/mapped.h"
 #include "r/memory/payload.h"

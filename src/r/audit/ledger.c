@@ -252,18 +252,16 @@ static void locate(SEXP ledger, struct joist_ledger_event *event) {
   UNPROTECT(2);
 }
 
-void joist_r_record(const struct joist_rules *rules, joist_op op,
-                    const struct joist_r_value *values, size_t n,
-                    const struct joist_attributes *attributes,
-                    const struct joist_inference *inference, SEXP result) {
-  if (!joist_r_recording()) return;
+void joist_r_record(const struct joist_r_call *call, SEXP result) {
+  const struct joist_r_value *const values = call->values;
+  const size_t n = call->count;
   SEXP pointer = PROTECT(joist_r_session()->recording);
   const void *const vmax = vmaxget();
-  struct joist_ledger_event event = {.op = op};
+  struct joist_ledger_event event = {.op = call->op};
   locate(pointer, &event);
   const struct joist_rules *const own =
       joist_r_rules(VECTOR_ELT(R_ExternalPtrProtected(pointer), RULES));
-  event.pinned = own != rules && memcmp(own, rules, sizeof *own) != 0;
+  event.pinned = own != call->rules && memcmp(own, call->rules, sizeof *own) != 0;
   struct joist_ledger_source *const sources =
       (struct joist_ledger_source *)R_alloc(n + 1, (int)sizeof *sources);
   for (size_t k = 0; k < n; k++) {
@@ -277,8 +275,8 @@ void joist_r_record(const struct joist_rules *rules, joist_op op,
   }
   struct recording *const recording = recording_of(pointer);
   struct joist_error error;
-  const joist_status status =
-      joist_ledger_add(&recording->ledger, &event, sources, n, attributes, inference, &error);
+  const joist_status status = joist_ledger_add(&recording->ledger, &event, sources, n,
+                                               call->attributes, &call->inference, &error);
   joist_r_raise_if(status, &error);
   for (uint32_t r = 0; r < event.result_count; r++) {
     struct joist_r_value made;
@@ -299,21 +297,26 @@ uint32_t joist_r_recorded(void) {
 void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t n, SEXP result) {
   enum { MOST = 2 };
   if (!joist_r_recording() || n > MOST) return;
-  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  const struct joist_attributes none = {.count = 0};
   struct joist_r_value values[MOST], made;
   struct joist_operand types[MOST];
+  struct joist_r_call call;
+  call.rules = joist_r_rules(R_NilValue);
+  call.op = op;
+  call.values = values;
+  call.count = n;
+  call.attributes = &none;
   for (size_t k = 0; k < n; k++) {
-    joist_r_read_missing(rules, operands[k], &values[k]);
+    joist_r_read_missing(call.rules, operands[k], &values[k]);
     joist_r_read_range(&values[k]);
     types[k] = values[k].argument.operand;
   }
   read_tensor(result, &made);
-  const struct joist_attributes none = {.count = 0};
-  struct joist_inference inference;
-  inference.shape[0] = made.argument.shape;
+  call.inference.shape[0] = made.argument.shape;
   struct joist_error error;
-  const joist_status status = joist_infer(rules, op, types, n, &none, &inference.signature, &error);
+  const joist_status status =
+      joist_infer(call.rules, op, types, n, &none, &call.inference.signature, &error);
   joist_r_raise_if(status, &error);
   joist_ledger_forget(&recording_of(joist_r_session()->recording)->ledger, mark);
-  joist_r_record(rules, op, values, n, &none, &inference, result);
+  joist_r_record(&call, result);
 }

@@ -5,7 +5,7 @@
 #define JOIST_R_LEDGER_H
 
 #include "core/audit/ledger.h"
-#include "r/tensor/operands.h"
+#include "r/tensor/call.h"
 
 /* The ledger of a recording. Raises joist_value_error when the pointer is empty. */
 const struct joist_ledger *joist_r_ledger_of(SEXP ledger);
@@ -14,10 +14,7 @@ const struct joist_ledger *joist_r_ledger_of(SEXP ledger);
 bool joist_r_recording(void);
 
 /* Adds an operation that gave `result`, which the caller protects. */
-void joist_r_record(const struct joist_rules *rules, joist_op op,
-                    const struct joist_r_value *values, size_t n,
-                    const struct joist_attributes *attributes,
-                    const struct joist_inference *inference, SEXP result);
+void joist_r_record(const struct joist_r_call *call, SEXP result);
 
 /* How many operations were recorded, for joist_r_record_one(). */
 uint32_t joist_r_recorded(void);

@@ -1,19 +1,9 @@
-/* Operations on tensors: one path for eager calls, abstract tensors and traces. */
+/* .Call entry points of operations on tensors. */
 #ifndef JOIST_R_OPERATIONS_H
 #define JOIST_R_OPERATIONS_H
 
-#include "r/tensor/operands.h"
+#include "r/base/sexp.h"
 
-/* Applies `op` to n values that were read under `rules`; gives a tensor, or a list of several. */
-SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
-                   size_t n, const struct joist_attributes *attributes);
-
-/* The elements of an operand in a dtype, on a device. Returns what owns them, to be protected.
- * `here` says that a device reads one element from this memory. */
-SEXP joist_r_operand_on(const struct joist_device *device, const struct joist_r_value *value,
-                        joist_dtype dtype, const void **elements, bool *here);
-
-/* .Call entry points. */
 SEXP joist_r_op1(SEXP name, SEXP x);
 SEXP joist_r_op2(SEXP name, SEXP lhs, SEXP rhs);
 SEXP joist_r_op3(SEXP name, SEXP a, SEXP b, SEXP c);

@@ -70,15 +70,13 @@ const void *joist_r_zeroed(const struct joist_r_value *value) {
   return zeroed;
 }
 
-bool joist_r_is_lowered(const struct joist_r_value *values, size_t n,
-                        const struct joist_attributes *attributes, struct joist_attributes *plain,
-                        bool *remove) {
-  bool any = false;
-  for (size_t k = 0; k < n; k++) any |= joist_r_has_missing(&values[k]);
-  *remove = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_NA_RM);
-  plain->count = 0;
+void joist_r_find_masks(struct joist_r_call *call) {
+  const struct joist_attributes *const attributes = call->attributes;
+  call->remove = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_NA_RM);
+  call->masked = call->remove;
+  for (size_t k = 0; k < call->count; k++) call->masked |= joist_r_has_missing(&call->values[k]);
+  call->plain.count = 0;
   for (uint32_t k = 0; k < attributes->count; k++)
     if (attributes->item[k].name != JOIST_ATTRIBUTE_NA_RM)
-      plain->item[plain->count++] = attributes->item[k];
-  return any || *remove;
+      call->plain.item[call->plain.count++] = attributes->item[k];
 }

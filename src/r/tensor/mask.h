@@ -2,7 +2,7 @@
 #ifndef JOIST_R_MASK_H
 #define JOIST_R_MASK_H
 
-#include "r/tensor/operands.h"
+#include "r/tensor/call.h"
 
 static const struct joist_type joist_r_mask_type = {JOIST_BOOL, false};
 
@@ -20,9 +20,7 @@ void joist_r_copy_mask(SEXP tensor, const struct joist_r_value *value);
  * of the value if none is. */
 const void *joist_r_zeroed(const struct joist_r_value *value);
 
-/* Whether an operation has to know of missing values, and its attributes without NA_RM. */
-bool joist_r_is_lowered(const struct joist_r_value *values, size_t n,
-                        const struct joist_attributes *attributes, struct joist_attributes *plain,
-                        bool *remove);
+/* Fills in what a call has to know of missing values. */
+void joist_r_find_masks(struct joist_r_call *call);
 
 #endif

@@ -23,7 +23,6 @@
 #include "r/memory/payload.h"
 #include "r/tensor/mask.h"
 #include "r/tensor/rules.h"
-#include "r/trace/strictness.h"
 #include "r/trace/trace_mask.h"
 
 static void finalize(SEXP pointer) {
@@ -435,31 +434,7 @@ SEXP joist_r_trace_rule(SEXP pointer, SEXP mark) {
   return number < 1 || number > count ? R_NilValue : CAR(Rf_nthcdr(cells, count - number));
 }
 
-/* ---- operations ---- */
-
-/* The trace that an operation goes to, which is still under way: the body that is traced, or the
- * trace that its operands belong to. */
-static SEXP trace_of_operands(const struct joist_rules *rules, const struct joist_r_value *values,
-                              size_t n) {
-  const bool in_body = joist_r_session()->in_body;
-  SEXP pointer = in_body ? joist_r_session()->trace : R_NilValue;
-  for (size_t k = 0; k < n; k++) {
-    if (values[k].form == JOIST_R_ABSTRACT)
-      joist_r_stop(JOIST_ERROR_VALUE,
-                   "an nv_aval() cannot be combined with the tensors of a trace");
-    if (values[k].form != JOIST_R_TRACED) continue;
-    joist_r_check_open(values[k].payload);
-    if (in_body && joist_r_is_within(pointer, values[k].payload)) continue;
-    if (pointer != R_NilValue && pointer != values[k].payload)
-      joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
-    pointer = values[k].payload;
-  }
-  joist_r_needs_values(rules, values, n, JOIST_R_TRACED,
-                       "is not known while jit() traces; use the rules 'numpy' or 'cupy', or a "
-                       "tensor of rank 1");
-  joist_r_check_open(pointer);
-  return pointer;
-}
+/* ---- lines of R code ---- */
 
 /* To look for a line takes as long as to trace an operation twice: where so many in a row had none,
  * the function was defined without its source. */
@@ -492,19 +467,6 @@ uint32_t joist_r_trace_line(SEXP pointer) {
   return line;
 }
 
-/* ---- numbers that are computed of R numbers alone ----
- *
- * R computes them in double, and they are rounded once, to the dtype of the tensor that they meet.
- * A trace keeps such a value twice: as R would have computed it, and rounded to its default dtype.
- * A copy that nothing reads is not computed. */
-
-static const struct joist_type exact_type = {JOIST_F64, false};
-
-/* 1 + the f64 value that a traced value was rounded from, 0 for none. */
-static joist_value_id exact_of(const struct joist_r_trace *trace, joist_value_id value) {
-  return value < trace->exact_capacity ? trace->exact[value] : 0;
-}
-
 void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_id value,
                         joist_value_id id) {
   if (value >= *capacity) {
@@ -516,170 +478,6 @@ void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_
     *capacity = larger;
   }
   (*table)[value] = id + 1;
-}
-
-static void note_exact(struct joist_r_trace *trace, joist_value_id value, joist_value_id exact) {
-  joist_r_note_value(&trace->exact, &trace->exact_capacity, value, exact);
-}
-
-static bool is_own(SEXP pointer, const struct joist_r_value *value) {
-  return value->form == JOIST_R_TRACED && value->payload == pointer;
-}
-
-/* Whether R has the value as a double, or would have computed it as one: joist's own functions make
- * tensors of R numbers. */
-static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
-  if (joist_r_has_missing(value) || !value->by_generic) return false;
-  const joist_kind kind = joist_dtype_kind(value->argument.operand.type.dtype);
-  const bool real = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_INT;
-  if (value->form == JOIST_R_LITERAL || (is_own(pointer, value) && value->leaf))
-    return real && value->argument.operand.literal;
-  return is_own(pointer, value) && exact_of(joist_r_trace_of(pointer), value->argument.value) != 0;
-}
-
-/* Whether an operation on R numbers is one that R computes in double: not one of integers alone. */
-static bool computes_in_double(SEXP pointer, joist_op op, const struct joist_r_value *values,
-                               size_t n, const struct joist_inference *inference) {
-  const joist_class class = joist_op_class(op);
-  const joist_dtype made = inference->signature.result[0].dtype;
-  bool traced = false;
-  if (joist_operation(op)->family != JOIST_FAMILY_ELEMENTWISE || made == JOIST_F64 ||
-      joist_dtype_kind(made) != JOIST_KIND_FLOAT ||
-      (class != JOIST_CLASS_JOIN && class != JOIST_CLASS_INEXACT && class != JOIST_CLASS_REAL))
-    return false;
-  for (size_t k = 0; k < n; k++) {
-    if (!is_r_number(pointer, &values[k])) return false;
-    traced |= is_own(pointer, &values[k]);
-  }
-  return traced;
-}
-
-static joist_value_id add_plain(struct joist_program *program, joist_op op,
-                                const joist_value_id *operands, size_t n,
-                                const struct joist_attributes *attributes, uint32_t line) {
-  struct joist_argument arguments[JOIST_ELEMENT_OPERANDS];
-  struct joist_inference inference;
-  struct joist_error error;
-  for (size_t k = 0; k < n; k++) {
-    const struct joist_value *const value = &program->values[operands[k]];
-    arguments[k] = (struct joist_argument){
-        .operand = {.type = value->type, .rank = value->shape.rank}, .shape = value->shape};
-  }
-  joist_r_raise_if(
-      joist_program_infer(joist_rules_at(0), op, arguments, n, attributes, &inference, &error),
-      &error);
-  struct joist_instruction instruction =
-      joist_instruction_of(op, &inference, operands, n, attributes, 0);
-  instruction.source = line;
-  joist_r_raise_if(joist_program_add(program, &instruction, &inference, &error), &error);
-  return instruction.result;
-}
-
-static joist_value_id rounded(struct joist_program *program, joist_value_id exact,
-                              struct joist_type type) {
-  struct joist_attributes attributes = {.count = 0};
-  joist_attributes_set_type(&attributes, type);
-  return add_plain(program, JOIST_OP_CONVERT, &exact, 1, &attributes, JOIST_NO_SOURCE);
-}
-
-/* The operation in double, and its result rounded to its default dtype. */
-static SEXP apply_to_numbers(SEXP pointer, joist_op op, const struct joist_r_value *values,
-                             size_t n, const struct joist_inference *inference) {
-  static const struct joist_attributes none = {.count = 0};
-  joist_value_id operands[JOIST_ELEMENT_OPERANDS];
-  for (size_t k = 0; k < n; k++) {
-    const bool computed = is_own(pointer, &values[k]) && !values[k].leaf;
-    operands[k] = computed ? exact_of(joist_r_trace_of(pointer), values[k].argument.value) - 1
-                           : joist_r_trace_number(pointer, &values[k], exact_type);
-  }
-  const uint32_t line = joist_r_trace_line(pointer);
-  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
-  const joist_value_id exact = add_plain(program, op, operands, n, &none, line);
-  const joist_value_id made = rounded(program, exact, inference->signature.result[0]);
-  note_exact(joist_r_trace_of(pointer), made, exact);
-  return joist_r_traced(pointer, made, false, inference->signature.result[0], &inference->shape[0]);
-}
-
-/* The number of an operand that is read in `wanted`: one that was computed of R numbers is rounded
- * to that dtype alone. */
-static joist_value_id operand_number(SEXP pointer, const struct joist_r_value *value,
-                                     joist_dtype wanted) {
-  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
-  const joist_value_id exact =
-      is_own(pointer, value) && !value->leaf ? exact_of(trace, value->argument.value) : 0;
-  const joist_kind kind = joist_dtype_kind(wanted);
-  if (exact == 0 || wanted == value->argument.operand.type.dtype ||
-      (kind != JOIST_KIND_FLOAT && kind != JOIST_KIND_COMPLEX))
-    return joist_r_trace_number(pointer, value, (struct joist_type){wanted, false});
-  return wanted == JOIST_F64
-             ? exact - 1
-             : rounded(&trace->program, exact - 1, (struct joist_type){wanted, false});
-}
-
-SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
-                         const struct joist_r_value *values, size_t n,
-                         const struct joist_attributes *attributes) {
-  SEXP pointer = trace_of_operands(rules, values, n);
-  struct joist_argument *const arguments =
-      (struct joist_argument *)R_alloc(n, (int)sizeof *arguments);
-  joist_value_id *const operands = (joist_value_id *)R_alloc(n, (int)sizeof *operands);
-  for (size_t k = 0; k < n; k++) arguments[k] = values[k].argument;
-  struct joist_inference inference;
-  struct joist_error error;
-  joist_status status =
-      joist_program_infer(rules, op, arguments, n, attributes, &inference, &error);
-  joist_r_raise_called_if(status, &error);
-  if (joist_r_session()->strict) joist_r_judge(op, values, n, &inference.signature);
-  if (computes_in_double(pointer, op, values, n, &inference))
-    return apply_to_numbers(pointer, op, values, n, &inference);
-  inference.watch =
-      joist_watch_of(op, arguments, n, &inference, attributes, joist_r_watched(rules));
-  for (size_t k = 0; k < n; k++) {
-    const joist_dtype wanted = joist_signature_operand(&inference.signature, k);
-    operands[k] = operand_number(pointer, &values[k], wanted);
-  }
-  struct joist_attributes plain;
-  bool remove;
-  const bool lowered = joist_r_is_lowered(values, n, attributes, &plain, &remove);
-  joist_value_id *const masks = (joist_value_id *)R_alloc(lowered ? n + 1 : 1, (int)sizeof *masks);
-  if (lowered) joist_r_trace_masks(pointer, values, n, masks);
-  for (size_t k = 0; lowered && k < n; k++) {
-    if (masks[k] == JOIST_NO_MASK) continue;
-    if (values[k].form != JOIST_R_TRACED) operands[k] = joist_r_renamed(pointer, operands[k]);
-    joist_r_note_mask(joist_r_trace_of(pointer), operands[k], masks[k]);
-  }
-  const struct joist_missing missing = {.op = op,
-                                        .inference = &inference,
-                                        .attributes = &plain,
-                                        .count = n,
-                                        .operands = operands,
-                                        .masks = masks,
-                                        .remove = remove,
-                                        .source = joist_r_trace_line(pointer)};
-  joist_value_id made[JOIST_RESULTS_MAX], result_masks[JOIST_RESULTS_MAX];
-  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
-  const uint32_t results = joist_operation(op)->results;
-  if (lowered) {
-    status = joist_missing_add(program, &missing, made, result_masks, &error);
-  } else {
-    struct joist_instruction instruction =
-        joist_instruction_of(op, &inference, operands, n, &plain, 0);
-    instruction.source = missing.source;
-    status = joist_program_add(program, &instruction, &inference, &error);
-    for (uint32_t r = 0; r < results; r++) {
-      made[r] = instruction.result + r;
-      result_masks[r] = JOIST_NO_MASK;
-    }
-  }
-  joist_r_raise_called_if(status, &error);
-  SEXP tensors = PROTECT(Rf_allocVector(VECSXP, results));
-  for (uint32_t r = 0; r < results; r++) {
-    SEXP tensor =
-        joist_r_traced(pointer, made[r], false, inference.signature.result[r], &inference.shape[r]);
-    SET_VECTOR_ELT(tensors, r, joist_r_traced_with(tensor, pointer, result_masks[r]));
-  }
-  UNPROTECT(1);
-  return results == 1 ? VECTOR_ELT(tensors, 0) : tensors;
 }
 
 /* ---- arguments and results ---- */

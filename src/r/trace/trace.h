@@ -78,12 +78,6 @@ void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_
 /* A value of a trace as a tensor. */
 SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value);
 
-/* Adds `op` to the trace that the traced operands belong to; gives a traced tensor, or a list of
- * several. */
-SEXP joist_r_trace_apply(const struct joist_rules *rules, joist_op op,
-                         const struct joist_r_value *values, size_t n,
-                         const struct joist_attributes *attributes);
-
 /* A bare R value among the arguments, read in a type and under a shape of as many elements. */
 SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type type,
                         const struct joist_shape *shape);

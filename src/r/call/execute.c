@@ -1,0 +1,59 @@
+/* The one place where programs are run for R. */
+#include "r/call/execute.h"
+
+#include "r/base/conditions.h"
+#include "r/base/findings.h"
+#include "r/memory/device_payload.h"
+#include "r/memory/payload.h"
+
+/* Where the outputs are written. */
+static void allocate(const struct joist_r_execution *x, void **out) {
+  for (uint32_t k = 0; k < x->program->output_count; k++) {
+    SEXP payload = VECTOR_ELT(x->outputs, k);
+    const struct joist_value *const value = &x->program->values[x->program->outputs[k]];
+    if (payload == R_NilValue)
+      SET_VECTOR_ELT(
+          x->outputs, k,
+          joist_r_payload_on(x->device, value->type.dtype, joist_value_count(value), &out[k]));
+    else
+      out[k] = joist_r_elements(payload);
+  }
+}
+
+static void run(const struct joist_r_execution *x, void *const *out, struct joist_tally *tally) {
+  const struct joist_plan *plan = x->plan;
+  struct joist_plan *made = NULL;
+  struct joist_error error;
+  joist_status status = JOIST_OK;
+  if (plan == NULL) {
+    status = joist_plan_make(x->program, &made, &error);
+    plan = made;
+  }
+  if (status == JOIST_OK)
+    status = x->watched ? joist_r_run_watched(x->device, plan, x->program, x->inputs, out, x->run,
+                                              tally, &error)
+                        : joist_r_run_plan(x->device, plan, x->inputs, out, x->run, &error);
+  joist_plan_free(made);
+  if (x->plan == NULL) joist_r_raise_called_if(status, &error);
+  joist_r_raise_if(status, &error);
+}
+
+void joist_r_execute(const struct joist_r_execution *x) {
+  enum { FEW = 4 };
+  const void *const vmax = vmaxget();
+  const uint32_t count = x->program->output_count;
+  void *few[FEW];
+  void **const out = count <= FEW ? few : (void **)R_alloc(count, sizeof *out);
+  struct joist_tally tally;
+  allocate(x, out);
+  run(x, out, &tally);
+  vmaxset(vmax);
+  for (uint32_t k = 0; k < x->tensors; k++) {
+    const struct joist_value *const value = &x->program->values[x->program->outputs[k]];
+    SEXP dim = joist_r_dim_among(&value->shape, x->values, (int)x->value_count);
+    SET_VECTOR_ELT(x->outputs, k,
+                   joist_r_tensor_with(VECTOR_ELT(x->outputs, k), value->type, &value->shape, dim));
+  }
+  x->finish(x, x->context);
+  if (x->watched && tally.count > 0) joist_r_tell_findings(&tally, x->lines, x->policy);
+}
