@@ -377,78 +377,83 @@ static bool is_position(SEXP index, const struct joist_r_value *x, size_t *at) {
   return true;
 }
 
-/* `indices` is a list with an index for each dim, or a single index of a plain vector. NULL where
- * an index is NA. */
+/* The elements at known positions of a tensor in memory. */
+static SEXP take(const struct joist_r_value *x, const struct selection *selection, size_t count,
+                 const struct joist_shape *shape) {
+  const struct joist_type type = x->argument.operand.type;
+  const struct joist_run run = joist_r_run();
+  struct joist_walk walk;
+  struct joist_error error;
+  walk_of(x, selection, false, false, &walk);
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
+  joist_r_raise_if(joist_move(joist_dtype_size(type.dtype), &walk, x->data,
+                              joist_r_elements(payload), &run, &error),
+                   &error);
+  SEXP tensor = PROTECT(joist_r_tensor(payload, type, shape));
+  set_selected_names(tensor, x, selection, shape);
+  if (x->mask != NULL) {
+    SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, count));
+    joist_r_raise_if(joist_move(1, &walk, x->mask, joist_r_elements(mask), &run, &error), &error);
+    joist_r_set_mask(tensor, mask);
+    UNPROTECT(1);
+  }
+  UNPROTECT(2);
+  return tensor;
+}
+
+static SEXP abstract_subset(const struct joist_r_value *x, const struct joist_shape *shape) {
+  SEXP chosen = PROTECT(joist_r_aval(x->argument.operand.type, shape));
+  if (joist_r_has_missing(x)) joist_r_set_field(chosen, JOIST_R_MISSING, x->missing);
+  UNPROTECT(1);
+  return chosen;
+}
+
+/* By a list with an index for each dim, or one for the tensor as a vector. */
+static SEXP subset_by_list(SEXP x, const struct joist_r_value *value, SEXP indices, bool drop,
+                           bool one) {
+  struct selection selection;
+  bool missing = false;
+  read_selection(indices, value, one ? NULL : &missing, &selection);
+  if (missing) return R_NilValue;
+  if (selection.mask != NULL && value->form == JOIST_R_CONCRETE)
+    return masked(value, selection.mask, one);
+  list_mask(&selection);
+  struct joist_shape result;
+  const size_t count = selected_shape(&selection, drop, &result);
+  if (one) {
+    check_single(count);
+    result.rank = 0;
+  }
+  if (value->form == JOIST_R_TRACED || value->form == JOIST_R_REMOTE || selection.traced)
+    return subset_by_operations(x, &selection, &result);
+  if (value->form == JOIST_R_ABSTRACT) return abstract_subset(value, &result);
+  return take(value, &selection, count, &result);
+}
+
+/* `indices` is such a list, or a single index of a plain vector. NULL where an index is NA. */
 static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
   struct joist_r_value value;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   const bool one = joist_r_flag(single, "single");
+  PROTECT(indices);
   if (TYPEOF(indices) != VECSXP && indices != R_NilValue) {
     size_t at;
     const bool bare = one || (value.argument.shape.rank == 1 && value.names == R_NilValue);
     if (bare && is_position(indices, &value, &at)) {
       const struct joist_shape shape = {one ? 0 : 1, {1}};
+      UNPROTECT(1);
       return joist_r_piece(&value, at, 1, &shape);
     }
-    SEXP list = PROTECT(Rf_allocVector(VECSXP, 1));
+    SEXP list = Rf_allocVector(VECSXP, 1);
     SET_VECTOR_ELT(list, 0, indices);
-    SEXP chosen = subset(x, list, drop, single);
     UNPROTECT(1);
-    return chosen;
+    PROTECT(indices = list);
   }
   const bool dropped = joist_r_flag(drop, "drop");
-  const struct joist_type type = value.argument.operand.type;
-  struct selection selection;
-  bool missing = false;
-  const bool may_miss = !one;
-  indices = PROTECT(indices_by_number(indices, &value));
-  read_selection(indices, &value, may_miss ? &missing : NULL, &selection);
-  if (missing) {
-    UNPROTECT(1);
-    return R_NilValue;
-  }
-  if (selection.mask != NULL && value.form == JOIST_R_CONCRETE) {
-    SEXP chosen = masked(&value, selection.mask, one);
-    UNPROTECT(1);
-    return chosen;
-  }
-  list_mask(&selection);
-  struct joist_shape result;
-  const size_t count = selected_shape(&selection, dropped, &result);
-  if (one) {
-    check_single(count);
-    result.rank = 0;
-  }
-  if (value.form == JOIST_R_TRACED || value.form == JOIST_R_REMOTE || selection.traced) {
-    SEXP chosen = subset_by_operations(x, &selection, &result);
-    UNPROTECT(1);
-    return chosen;
-  }
-  if (value.form == JOIST_R_ABSTRACT) {
-    SEXP chosen = PROTECT(joist_r_aval(type, &result));
-    if (joist_r_has_missing(&value)) joist_r_set_field(chosen, JOIST_R_MISSING, value.missing);
-    UNPROTECT(2);
-    return chosen;
-  }
-  struct joist_walk walk;
-  walk_of(&value, &selection, false, false, &walk);
-  SEXP payload = PROTECT(joist_r_payload(type.dtype, count));
-  const struct joist_run run = joist_r_run();
-  struct joist_error error;
-  joist_r_raise_if(joist_move(joist_dtype_size(type.dtype), &walk, value.data,
-                              joist_r_elements(payload), &run, &error),
-                   &error);
-  SEXP tensor = PROTECT(joist_r_tensor(payload, type, &result));
-  set_selected_names(tensor, &value, &selection, &result);
-  if (value.mask != NULL) {
-    SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, count));
-    joist_r_raise_if(joist_move(1, &walk, value.mask, joist_r_elements(mask), &run, &error),
-                     &error);
-    joist_r_set_mask(tensor, mask);
-    UNPROTECT(1);
-  }
-  UNPROTECT(3);
-  return tensor;
+  SEXP numbers = PROTECT(indices_by_number(indices, &value));
+  SEXP chosen = subset_by_list(x, &value, numbers, dropped, one);
+  UNPROTECT(2);
+  return chosen;
 }
 
 /* ---- assignment ---- */

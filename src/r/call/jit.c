@@ -14,12 +14,11 @@
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/finalizers.h"
-#include "r/base/findings.h"
 #include "r/base/vector.h"
+#include "r/call/execute.h"
 #include "r/memory/device_payload.h"
 #include "r/memory/mapped.h"
 #include "r/memory/native.h"
-#include "r/memory/run.h"
 #include "r/tensor/mask.h"
 #include "r/tensor/names.h"
 #include "r/tensor/rules.h"
@@ -367,6 +366,12 @@ static const struct joist_device *device_of_call(SEXP compiled, const struct sig
 
 /* ---- names of the results ---- */
 
+/* What set_output_names() is called with. */
+struct named_call {
+  SEXP compiled;
+  const struct signature *signature;
+};
+
 /* Which values an output is computed from. */
 static bool *needed_values(const struct joist_program *program) {
   bool *const needed = (bool *)R_alloc(program->value_count + 1, sizeof *needed);
@@ -382,8 +387,9 @@ static bool *needed_values(const struct joist_program *program) {
 
 /* Names are not part of a signature: they are followed through the program in each call that has
  * any, by the function that follows them outside jit(). */
-static void set_output_names(SEXP compiled, const struct signature *signature, bool host,
-                             const void *const *inputs, SEXP outputs) {
+static void set_output_names(const struct joist_r_execution *run, const void *context) {
+  SEXP compiled = ((const struct named_call *)context)->compiled;
+  const struct signature *const signature = ((const struct named_call *)context)->signature;
   const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const struct joist_program *const program = &trace->program;
   SEXP of_constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANT_NAMES);
@@ -406,9 +412,10 @@ static void set_output_names(SEXP compiled, const struct signature *signature, b
         (struct joist_r_named *)R_alloc(i->operand_count + 1, (int)sizeof *operands);
     for (uint32_t a = 0; a < i->operand_count; a++) {
       const struct joist_value *const value = &program->values[i->operand[a]];
-      const bool known = host && value->input != JOIST_NO_INPUT;
-      operands[a] = (struct joist_r_named){&value->shape, VECTOR_ELT(names, i->operand[a]),
-                                           value->type.dtype, known ? inputs[value->input] : NULL};
+      const bool known = run->device->host && value->input != JOIST_NO_INPUT;
+      operands[a] =
+          (struct joist_r_named){&value->shape, VECTOR_ELT(names, i->operand[a]), value->type.dtype,
+                                 known ? run->inputs[value->input] : NULL};
     }
     SET_VECTOR_ELT(names, i->result,
                    joist_r_names_of(i->op, i->attributes, operands, i->operand_count,
@@ -416,7 +423,7 @@ static void set_output_names(SEXP compiled, const struct signature *signature, b
     vmaxset(vmax);
   }
   for (uint32_t k = 0; k < program->output_count; k++)
-    joist_r_set_names(VECTOR_ELT(outputs, k), VECTOR_ELT(names, program->outputs[k]),
+    joist_r_set_names(VECTOR_ELT(run->outputs, k), VECTOR_ELT(names, program->outputs[k]),
                       program->values[program->outputs[k]].shape.rank);
   UNPROTECT(1);
 }
@@ -436,54 +443,61 @@ static SEXP output_of(SEXP leaf, void *outputs) {
   return tensor;
 }
 
-static SEXP run_compiled(SEXP compiled, const struct signature *signature, SEXP policy,
-                         const struct joist_device *device, int native) {
-  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
-  const struct joist_program *const program = &trace->program;
-  const void **const inputs = (const void **)R_alloc(program->input_count + 1, sizeof *inputs);
-  bool *const here = (bool *)R_alloc(program->input_count + 1, sizeof *here);
-  memset(here, 0, (program->input_count + 1) * sizeof *here);
-  void **const results = (void **)R_alloc(program->output_count + 1, sizeof *results);
-  if (device == NULL) device = device_of_call(compiled, signature);
-  SEXP owned = PROTECT(device->host ? R_NilValue : Rf_allocVector(VECSXP, program->input_count));
-  if (!signature->abstract && !gather_inputs(compiled, signature, device, owned, inputs, here)) {
-    UNPROTECT(1);
-    return Rf_ScalarLogical(FALSE);
-  }
+static SEXP abstract_outputs(const struct joist_program *program) {
   SEXP outputs = PROTECT(Rf_allocVector(VECSXP, program->output_count));
-  struct joist_tally tally;
   for (uint32_t k = 0; k < program->output_count; k++) {
     const struct joist_value *const value = &program->values[program->outputs[k]];
-    if (signature->abstract) {
-      SET_VECTOR_ELT(outputs, k, joist_r_aval(value->type, &value->shape));
-      continue;
-    }
-    const size_t count = joist_value_count(value);
-    SEXP payload = PROTECT(joist_r_payload_on(device, value->type.dtype, count, &results[k]));
-    SET_VECTOR_ELT(outputs, k, joist_r_tensor(payload, value->type, &value->shape));
+    SET_VECTOR_ELT(outputs, k, joist_r_aval(value->type, &value->shape));
+  }
+  UNPROTECT(1);
+  return outputs;
+}
+
+/* The outputs as tensors; the answer of joist_r_jit_call() where an R value does not fit. */
+static SEXP run_outputs(SEXP compiled, const struct signature *signature, SEXP policy,
+                        const struct joist_device *device, int native) {
+  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  const uint32_t n = trace->program.input_count;
+  const void **const inputs = (const void **)R_alloc(n + 1, sizeof *inputs);
+  bool *const here = (bool *)R_alloc(n + 1, sizeof *here);
+  memset(here, 0, (n + 1) * sizeof *here);
+  if (device == NULL) device = device_of_call(compiled, signature);
+  SEXP owned = PROTECT(device->host ? R_NilValue : Rf_allocVector(VECSXP, n));
+  if (!gather_inputs(compiled, signature, device, owned, inputs, here)) {
     UNPROTECT(1);
+    return R_NilValue;
   }
-  if (!signature->abstract) {
-    struct joist_error error;
-    struct joist_run run = joist_r_run();
-    run.here = here;
-    if (native >= 0) run.native = (joist_native_policy)native;
-    const joist_status status =
-        trace->watched ? joist_r_run_watched(device, trace->plan, program, inputs, results, run,
-                                             &tally, &error)
-                       : joist_r_run_plan(device, trace->plan, inputs, results, run, &error);
-    joist_r_raise_if(status, &error);
-    set_output_names(compiled, signature, device->host, inputs, outputs);
-  }
+  SEXP outputs = PROTECT(Rf_allocVector(VECSXP, trace->program.output_count));
+  const struct named_call named = {compiled, signature};
+  struct joist_r_execution run = {
+      .device = device,
+      .program = &trace->program,
+      .plan = trace->plan,
+      .inputs = inputs,
+      .run = joist_r_run(),
+      .watched = trace->watched,
+      .outputs = outputs,
+      .tensors = trace->program.output_count,
+      .finish = set_output_names,
+      .context = &named,
+      .lines = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_LINES),
+      .policy = policy};
+  run.run.here = here;
+  if (native >= 0) run.run.native = (joist_native_policy)native;
+  joist_r_execute(&run);
+  UNPROTECT(2);
+  return outputs;
+}
+
+static SEXP run_compiled(SEXP compiled, const struct signature *signature, SEXP policy,
+                         const struct joist_device *device, int native) {
+  SEXP outputs = signature->abstract ? abstract_outputs(&joist_r_trace_of(compiled)->program)
+                                     : run_outputs(compiled, signature, policy, device, native);
+  if (outputs == R_NilValue) return Rf_ScalarLogical(FALSE);
+  PROTECT(outputs);
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
                                    output_of, outputs);
-  if (trace->watched && !signature->abstract && tally.count > 0) {
-    PROTECT(filled);
-    joist_r_tell_findings(&tally, VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_LINES),
-                          policy);
-    UNPROTECT(1);
-  }
-  UNPROTECT(2);
+  UNPROTECT(1);
   return filled;
 }
 

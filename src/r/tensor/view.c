@@ -28,36 +28,6 @@ enum { DTYPE, FLAGS, NOTE_SIZE };             /* of the note, in bytes */
 enum { EXPOSED = 1, SEARCHED = 2, CONVERTED = 4, FLAG_SETS = 8 };
 enum { BLOCK = 512 }; /* elements that are compared at once */
 
-/* ---- what R sees ---- */
-
-joist_host joist_r_view_host(joist_dtype dtype) {
-  switch (joist_dtype_kind(dtype)) {
-    case JOIST_KIND_BOOL:
-      return JOIST_HOST_LOGICAL;
-    case JOIST_KIND_INT:
-    case JOIST_KIND_UINT:
-      return joist_dtype_max_int(dtype) <= INT32_MAX ? JOIST_HOST_INTEGER : JOIST_HOST_DOUBLE;
-    case JOIST_KIND_FLOAT:
-      return JOIST_HOST_DOUBLE;
-    case JOIST_KIND_COMPLEX:
-      break;
-  }
-  return JOIST_HOST_COMPLEX;
-}
-
-SEXPTYPE joist_r_view_type(joist_dtype dtype) {
-  switch (joist_r_view_host(dtype)) {
-    case JOIST_HOST_LOGICAL:
-      return LGLSXP;
-    case JOIST_HOST_INTEGER:
-      return INTSXP;
-    case JOIST_HOST_COMPLEX:
-      return CPLXSXP;
-    default:
-      return REALSXP;
-  }
-}
-
 /* Whether the payload itself is the vector that R sees. */
 static bool shows_payload(joist_dtype dtype) {
   return joist_r_payload_type(dtype) == joist_r_view_type(dtype);
