@@ -59,7 +59,7 @@ blocks_of <- function(op, operands, attributes, type) {
 delayed_node <- function(type, op, operands, attributes, blocks) {
   chunked_tensor(type, blocks$chunks, list(
     kind = "operation", op = op, operands = operands, attributes = attributes, blocks = blocks,
-    rules = getOption("joist.promotion"), id = unique_name()
+    rules = current_rules(), id = unique_name()
   ))
 }
 
@@ -110,10 +110,6 @@ replay <- function(node, operands) {
 
 # Under the rules that were in force when the operation was called.
 apply_under <- function(op, operands, attributes, rules) {
-  if (identical(rules, getOption("joist.promotion"))) {
-    return(.Call(joist_r_operation, op, operands, attributes))
-  }
-  old <- options(joist.promotion = rules)
-  on.exit(options(old))
-  .Call(joist_r_operation, op, operands, attributes)
+  if (is.null(rules)) rules <- "anvil"
+  with_promotion(rules, .Call(joist_r_operation, op, operands, attributes))
 }

@@ -243,9 +243,8 @@ new_mark <- function(rule) .Call(joist_r_trace_mark, session()$trace, rule)
 cotangents <- function(values, seeds, inputs) {
   leaves <- leaves_of(inputs)
   found <- new.env(parent = emptyenv())
-  old <- promotion_before("anvil")
-  on.exit(restore_promotion(old))
-  set_promotion("anvil", promotion_policy(character()))
+  depth <- set_promotion("anvil", promotion_policy(character()))
+  on.exit(restore_promotion(depth))
   traced <- vapply(values, inherits, NA, "nv_traced")
   for (k in which(traced)) add_cotangent(found, values[[k]], seeds[[k]])
   for (step in .Call(joist_r_trace_walk, session()$trace, values[traced], leaves)) {

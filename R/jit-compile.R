@@ -185,9 +185,8 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device, note
   if (!is_answer(out)) {
     return(out)
   }
-  old <- promotion_before(promotion)
-  on.exit(restore_promotion(old))
-  set_promotion(promotion, policy)
+  depth <- set_promotion(promotion, policy)
+  on.exit(restore_promotion(depth))
   if (!out) {
     return(call_eagerly(f, arguments))
   }

@@ -94,9 +94,8 @@ parse_unit <- function(unit) {
 # As record_operations() gives it, with `warnings` of joist and an `error` of message, file, line
 # and call.
 record_unit <- function(unit, rules, job) {
-  old <- promotion_before(rules)
-  on.exit(restore_promotion(old))
-  set_promotion(rules, NULL)
+  depth <- set_promotion(rules, NULL)
+  on.exit(restore_promotion(depth))
   places <- new_places(NULL)
   ledger <- .Call(joist_r_ledger_begin, places$site, rules)
   run <- new.env(parent = emptyenv())

@@ -13,9 +13,8 @@ record_operations <- function(f, arguments, rules, label = "f") {
 }
 
 run_recorded <- function(f, arguments, rules, label = "f") {
-  old <- promotion_before(rules)
-  on.exit(restore_promotion(old))
-  set_promotion(rules, NULL)
+  depth <- set_promotion(rules, NULL)
+  on.exit(restore_promotion(depth))
   places <- new_places(label)
   ledger <- .Call(joist_r_ledger_begin, places$site, rules)
   numbered <- .Call(joist_r_ledger_arguments, ledger, arguments)

@@ -242,10 +242,7 @@ promotion_rule_sets <- function() {
 #' with_promotion(NULL, byte + byte, on = c(overflow = "saturate"))
 #' @export
 with_promotion <- function(rules, expr, on = NULL) {
-  old <- promotion_before(rules)
-  on.exit(restore_promotion(old))
-  set_promotion(rules, promotion_policy(on, keep = TRUE))
-  expr
+  in_session(set_promotion(rules, promotion_policy(on, keep = TRUE)), expr)
 }
 
 #' Default dtypes for some code
@@ -287,13 +284,12 @@ local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
   if (!is.environment(envir)) {
     stop_joist("joist_value_error", "`envir` must be an environment")
   }
-  former <- getOption("joist.promotion")
-  old <- promotion_before(rules)
+  former <- current_rules()
   lasting <- identical(envir, globalenv())
-  set_promotion(rules, promotion_policy(on, keep = TRUE), lasting)
+  depth <- set_promotion(rules, promotion_policy(on, keep = TRUE), lasting)
   if (!lasting) {
     # do.call() runs on.exit() in the caller's frame.
-    back <- as.call(list(restore_promotion, old))
+    back <- as.call(list(restore_promotion, depth))
     do.call(on.exit, list(back, add = TRUE, after = FALSE), envir = envir)
   }
   invisible(former)
@@ -301,10 +297,7 @@ local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
 
 # Evaluates code whose integers wrap on purpose.
 wrapping <- function(expr) {
-  old <- promotion_before(NULL)
-  on.exit(restore_promotion(old))
-  set_promotion(NULL, promotion_policy(c(overflow = "ok")))
-  expr
+  in_session(set_promotion(NULL, promotion_policy(c(overflow = "ok"))), expr)
 }
 
 # What `on` asks for, and where warnings were given. Kinds of promotion that it does not name keep
@@ -313,20 +306,22 @@ promotion_policy <- function(on, keep = FALSE) {
   if (!is.null(on)) list(.Call(joist_r_make_policy, on, keep), new.env(parent = emptyenv()))
 }
 
-# What restore_promotion() puts back: the rules only if others will be given.
-promotion_before <- function(rules) {
-  list(rules = if (!is.null(rules)) options("joist.promotion"), depth = session()$depth)
-}
-
+# Rules and a policy in a session that restore_promotion() pops, which is given its depth; NULL
+# leaves either as it is. What lasts are the policy and R's option.
 set_promotion <- function(rules, policy, lasting = FALSE) {
-  if (!is.null(rules)) options(joist.promotion = .Call(joist_r_checked_rules, rules))
-  if (!is.null(policy)) .Call(joist_r_set_policy, policy, lasting)
+  depth <- session()$depth
+  .Call(joist_r_set_promotion, rules, policy, lasting)
+  if (lasting && !is.null(rules)) options(joist.promotion = rules)
+  depth
 }
 
-restore_promotion <- function(old) {
-  .Call(joist_r_pop_sessions, old$depth)
-  options(old$rules)
+# As they were given; NULL if they never were.
+current_rules <- function() {
+  rules <- session()$rules
+  if (is.null(rules)) getOption("joist.promotion") else rules
 }
+
+restore_promotion <- function(depth) .Call(joist_r_pop_sessions, depth)
 
 #' Promotion lattices
 #'

@@ -142,7 +142,7 @@ counts <- in_parts(numbers[1L], "calls", function(k) {
   if (k %% 50 == 0) {
     # What a call can set for all that follow.
     base::.Call(entries$joist_r_pop_sessions, 0L)
-    base::.Call(entries$joist_r_set_policy, NULL, TRUE)
+    base::.Call(entries$joist_r_set_promotion, NULL, FALSE, TRUE)
     base::.Call(entries$joist_r_instruction_set, NULL)
   }
 })

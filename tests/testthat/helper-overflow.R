@@ -3,8 +3,5 @@ local_promotion(NULL, globalenv(), on = c(overflow = "ok"))
 
 # Evaluates `expr` under the policy that users have who set none.
 by_default <- function(expr) {
-  old <- joist:::promotion_before(NULL)
-  on.exit(joist:::restore_promotion(old))
-  .Call(joist:::joist_r_set_policy, NULL, FALSE)
-  expr
+  joist:::in_session(.Call(joist:::joist_r_set_promotion, NULL, FALSE, FALSE), expr)
 }

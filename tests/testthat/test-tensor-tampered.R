@@ -270,7 +270,7 @@ test_that("an invalid policy for implicit promotion is refused", {
     1L, list(), list(c(0L, 1L)), list(c(0, 1), places), list(0L, places), list(c(0L, 1L), NULL)
   )
   for (policy in bad) {
-    expect_error(.Call(ns$joist_r_set_policy, policy, FALSE), class = "joist_value_error")
+    expect_error(.Call(ns$joist_r_set_promotion, NULL, policy, FALSE), class = "joist_value_error")
     expect_error(.Call(ns$joist_r_jit_call, state, list(1), TRUE, NULL, policy, NULL),
       class = "joist_value_error"
     )
@@ -355,8 +355,8 @@ test_that("entries of C refuse what no function of joist gives them", {
   misshapen("joist_r_concatenate", list(x, x), 1, list(1L))
   # Functions that are traced, and recorded.
   refused("joist_r_trace_begin", list(x), "a", NULL)
-  refused("joist_r_set_policy", list(1, 2), FALSE)
-  refused("joist_r_set_policy", NULL, 1L)
+  refused("joist_r_set_promotion", NULL, list(1, 2), FALSE)
+  refused("joist_r_set_promotion", NULL, NULL, 1L)
   refused("joist_r_push_trace", list(1, 2), TRUE, NULL)
   call_entry <- function(entry, ...) .Call(getFromNamespace(entry, "joist"), ...)
   begun <- call_entry("joist_r_trace_begin", list(nv_aval("f32", c(2, 3))), NULL, NULL)

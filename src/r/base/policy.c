@@ -72,18 +72,13 @@ struct joist_r_policy joist_r_policy(SEXP policy) {
   return policy == R_NilValue ? joist_r_session()->asked : read_policy(policy);
 }
 
-SEXP joist_r_set_policy(SEXP policy, SEXP lasting) {
-  const bool lasts = joist_r_flag(lasting, "lasting");
-  struct joist_r_session next = *joist_r_session();
-  next.policy = policy;
-  next.asked = policy == R_NilValue ? (struct joist_r_policy){.warned = JOIST_CHANGES_OF_VALUES}
-                                    : read_policy(policy);
-  next.strict = ((next.asked.warned | next.asked.refused) & ~JOIST_CHANGES_OF_VALUES) != 0;
-  if (lasts)
-    joist_r_change_session(next);
-  else
-    joist_r_push_session(next);
-  return R_NilValue;
+void joist_r_put_policy(SEXP policy, struct joist_r_session *session) {
+  const bool none = TYPEOF(policy) == LGLSXP && XLENGTH(policy) == 1 && LOGICAL(policy)[0] == 0;
+  session->policy = none ? R_NilValue : policy;
+  session->asked =
+      none ? (struct joist_r_policy){.warned = JOIST_CHANGES_OF_VALUES} : read_policy(policy);
+  session->strict =
+      ((session->asked.warned | session->asked.refused) & ~JOIST_CHANGES_OF_VALUES) != 0;
 }
 
 SEXP joist_r_policy_places(SEXP policy) {

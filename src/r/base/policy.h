@@ -17,9 +17,10 @@ uint8_t joist_r_watched(const struct joist_rules *rules);
  * the one in force for NULL; NULL for the package's own. */
 SEXP joist_r_policy_places(SEXP policy);
 
-/* .Call entry points. A policy is a list: what `on` says, as integers, and that environment. */
+/* Puts a policy in force in a session; FALSE is that of R's start. */
+void joist_r_put_policy(SEXP policy, struct joist_r_session *session);
+
+/* .Call entry point. A policy is a list: what `on` says, as integers, and that environment. */
 SEXP joist_r_make_policy(SEXP on, SEXP keep); /* whether other kinds keep their setting */
-/* Puts a policy in force: in a session that is pushed or, if `lasting`, in the current one. */
-SEXP joist_r_set_policy(SEXP policy, SEXP lasting);
 
 #endif

@@ -12,7 +12,8 @@ static const struct joist_r_session *current = NULL;
 const struct joist_r_session *joist_r_session(void) { return current; }
 
 static void put(SEXP cell, const struct joist_r_session *session) {
-  SETCAR(cell, Rf_list3(session->trace, session->recording, session->policy)); /* may fail */
+  SETCAR(cell, Rf_list4(session->trace, session->recording, session->rules,
+                        session->policy)); /* may fail */
   memcpy(RAW(TAG(cell)), session, sizeof *session);
 }
 
@@ -39,18 +40,20 @@ void joist_r_session_init(void) {
   R_PreserveObject(stack);
   joist_r_push_session((struct joist_r_session){.trace = R_NilValue,
                                                 .recording = R_NilValue,
+                                                .rules = R_NilValue,
                                                 .policy = R_NilValue,
                                                 .asked = {.warned = JOIST_CHANGES_OF_VALUES}});
 }
 
 SEXP joist_r_session_view(void) {
-  static const char *names[] = {"depth", "trace", "in_body", "frame", "strict", ""};
+  static const char *names[] = {"depth", "trace", "in_body", "frame", "strict", "rules", ""};
   SEXP view = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(view, 0, Rf_ScalarInteger(current->depth));
   SET_VECTOR_ELT(view, 1, current->trace);
   SET_VECTOR_ELT(view, 2, Rf_ScalarLogical(current->in_body));
   SET_VECTOR_ELT(view, 3, Rf_ScalarInteger(current->frame));
   SET_VECTOR_ELT(view, 4, Rf_ScalarLogical(current->strict));
+  SET_VECTOR_ELT(view, 5, current->rules);
   UNPROTECT(1);
   return view;
 }

@@ -1,8 +1,7 @@
-/* What is current: the trace and the recording under way, and what is done about implicit
- * promotion. Sessions are a stack: an R function pushes one that differs from the one before, and
- * pops it when it exits, also after an error or an interrupt. The promotion rules are not part of a
- * session, as users set them by R's option joist.promotion, and neither is the number of threads,
- * which belongs to the core. */
+/* What is current: the trace and the recording under way, the promotion rules, and what is done
+ * about implicit promotion. Sessions are a stack: an R function pushes one that differs from the one before, and
+ * pops it when it exits, also after an error or an interrupt. The number of threads is not part of a
+ * session, as it belongs to the core. */
 #ifndef JOIST_R_SESSION_H
 #define JOIST_R_SESSION_H
 
@@ -24,7 +23,8 @@ struct joist_r_session {
   bool in_body;                /* `trace` is a body, which all operations go to */
   int frame;                   /* number of the R frame that the traced function runs above */
   SEXP recording;              /* the latest recording under way; R_NilValue for none */
-  SEXP policy;                 /* as joist_r_set_policy() was given it; R_NilValue for none */
+  SEXP rules;                  /* promotion rules; R_NilValue for those of R's option */
+  SEXP policy;                 /* as joist_r_set_promotion() was given it; R_NilValue for none */
   struct joist_r_policy asked; /* what `policy` asks for */
   bool strict;                 /* whether it names a kind of promotion: all that most look at */
   int depth;                   /* how many sessions are below */

@@ -12,6 +12,7 @@
 #include "core/types/loss.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
+#include "r/base/policy.h"
 #include "r/tensor/dtypes.h"
 
 /* ---- The rule set of an argument ---- */
@@ -133,7 +134,7 @@ static const struct joist_rules *keep(const struct joist_rules *rules) {
   return kept[kept_count++] = made;
 }
 
-/* `held`: an argument, which R keeps until .Call returns. */
+/* `held`: an argument or of the session, which R keeps until .Call returns. */
 static const struct joist_rules *rules_of_object(SEXP x, bool held) {
   /* The latest object is protected, so that no other has its address, and not changed in place. */
   static SEXP latest = NULL;
@@ -158,7 +159,11 @@ static const struct joist_rules *rules_of_object(SEXP x, bool held) {
 }
 
 const struct joist_rules *joist_r_rules(SEXP x) {
-  const bool held = x != R_NilValue;
+  bool held = x != R_NilValue;
+  if (!held) {
+    x = joist_r_session()->rules;
+    held = x != R_NilValue;
+  }
   if (!held) {
     static SEXP option = NULL;
     if (option == NULL) option = Rf_install("joist.promotion");
@@ -172,9 +177,18 @@ const struct joist_rules *joist_r_rules(SEXP x) {
                "for the current set (option joist.promotion)");
 }
 
-SEXP joist_r_checked_rules(SEXP rules) {
-  joist_r_rules(rules);
-  return rules;
+SEXP joist_r_set_promotion(SEXP rules, SEXP policy, SEXP lasting) {
+  const bool lasts = joist_r_flag(lasting, "lasting");
+  struct joist_r_session next = *joist_r_session();
+  if (rules != R_NilValue) joist_r_rules(rules);
+  /* What lasts is R's option, unless other rules hide it. */
+  if (rules != R_NilValue && (!lasts || next.rules != R_NilValue)) next.rules = rules;
+  if (policy != R_NilValue) joist_r_put_policy(policy, &next);
+  if (lasts)
+    joist_r_change_session(next);
+  else
+    joist_r_push_session(next);
+  return R_NilValue;
 }
 
 static SEXP rules_object(const struct joist_rules *rules) {

@@ -6,8 +6,8 @@
 #include "core/promotion/rule_set.h"
 #include "r/base/sexp.h"
 
-/* The rule set of an R argument: NULL is the current one, a string an id, a
- * `joist_rules` object itself. The result stays valid as long as `x` is protected; where the
+/* The rule set of an R argument: NULL is that of the session or else of R's option,  a string an
+ * id, a `joist_rules` object itself. The result stays valid as long as `x` is protected; where the
  * operation may run R code (policy.h), until the .Call ends.
  * Raises joist_promotion_error for an unknown id. */
 const struct joist_rules *joist_r_rules(SEXP x);
@@ -34,7 +34,8 @@ SEXP joist_r_conversion_loses(SEXP from, SEXP to);
 SEXP joist_r_lattice_edges(SEXP rules, SEXP all);
 SEXP joist_r_promotion_facts(SEXP rules);
 SEXP joist_r_rules_info(SEXP rules);
-/* Its argument, an id or a joist_rules object; raises joist_promotion_error for anything else. */
-SEXP joist_r_checked_rules(SEXP rules);
+/* Puts rules, an id or a joist_rules object, and a policy in force, which stay what they are where
+ * NULL is given: in a session that is pushed or, if `lasting`, in the current one. */
+SEXP joist_r_set_promotion(SEXP rules, SEXP policy, SEXP lasting);
 
 #endif
