@@ -1,7 +1,7 @@
 /* What is current: the trace and the recording under way, the promotion rules, and what is done
- * about implicit promotion. Sessions are a stack: an R function pushes one that differs from the one before, and
- * pops it when it exits, also after an error or an interrupt. The number of threads is not part of a
- * session, as it belongs to the core. */
+ * about implicit promotion. Sessions are a stack: an R function pushes one that differs from the
+ * one before, and pops it when it exits, also after an error or an interrupt. The number of threads
+ * is not part of a session, as it belongs to the core. */
 #ifndef JOIST_R_SESSION_H
 #define JOIST_R_SESSION_H
 
