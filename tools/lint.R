@@ -1,6 +1,6 @@
-# Prints what lintr finds in the R code of the tree at the working folder; exit status 1 if
-# it finds anything. The settings are in .lintr. Needs the package installed, which says what
-# functions there are.
+# Prints what lintr finds in the R code of the tree at the working folder, or in the files given as
+# arguments; exit status 1 if it finds anything. The settings are in .lintr. Needs the package
+# installed, which says what functions there are.
 
 # An upper bound of the cyclomatic complexity that cyclocomp::cyclocomp(), more than half of lintr's
 # time, finds in a function or expression: their flow graphs without duplicate edges left
@@ -48,6 +48,16 @@ complexity_bound <- function(code) {
   all[["ends"]] + all[["branches"]] + all[["returns"]]
 }
 
+# What the files assign at top level.
+defined_in <- function(files) {
+  as.character(unlist(lapply(files, function(file) {
+    assignments <- Filter(function(x) is.call(x) && identical(x[[1L]], quote(`<-`)), parse(file))
+    Filter(nzchar, vapply(assignments, function(x) {
+      if (is.name(x[[2L]])) as.character(x[[2L]]) else ""
+    }, ""))
+  })))
+}
+
 settings <- read.dcf(".lintr")
 linters <- eval(str2lang(settings[, "linters"]), asNamespace("lintr"))
 exact <- linters$cyclocomp_linter
@@ -68,7 +78,15 @@ linters$object_usage_linter <- NULL
 package <- asNamespace("joist")
 usage <- character()
 report_usage <- function(text) usage <<- c(usage, trimws(text))
-codetools::checkUsageEnv(package, report = report_usage)
+asked <- commandArgs(TRUE)
+if (length(asked) == 0L) {
+  codetools::checkUsageEnv(package, report = report_usage)
+} else {
+  for (name in defined_in(grep("^R/", asked, value = TRUE))) {
+    f <- get0(name, package, inherits = FALSE)
+    if (is.function(f)) codetools::checkUsage(f, name, report = report_usage)
+  }
+}
 usage <- grep(".Generic", usage, fixed = TRUE, value = TRUE, invert = TRUE) # R defines it
 
 # lintr asks each linter about each comment and expression of a file. Asked once about the whole
@@ -100,11 +118,13 @@ states <- paste(
 )
 clean_list <- file.path("local", "lint", "clean")
 dir.create(dirname(clean_list), showWarnings = FALSE, recursive = TRUE)
-clean <- states %in% if (file.exists(clean_list)) readLines(clean_list)
+known <- if (file.exists(clean_list)) readLines(clean_list)
+clean <- states %in% known | length(asked) > 0L & !files %in% asked
 
 # Scripts and tests have what other files define.
 report_script <- function(text) if (!grepl(": no visible", text, fixed = TRUE)) report_usage(text)
-for (file in files[!startsWith(files, "R/") & endsWith(files, ".R")]) {
+scripts <- files[!startsWith(files, "R/") & endsWith(files, ".R")]
+for (file in if (length(asked) == 0L) scripts else intersect(scripts, asked)) {
   own <- new.env(parent = package)
   for (code in as.list(parse(file, keep.source = TRUE))) {
     assigns <- is.call(code) && identical(code[[1L]], quote(`<-`)) && is.name(code[[2L]])
@@ -135,15 +155,10 @@ is_method_name <- function(lint) {
 lints <- Filter(Negate(is_method_name), lints)
 
 found_in <- vapply(lints, function(lint) lint$filename, "")
-writeLines(states[!files %in% found_in], clean_list)
+writeLines(union(intersect(known, states), states[!clean & !files %in% found_in]), clean_list)
 
 # Of two definitions of a function, R takes the one in the file that comes last.
-defined <- unlist(lapply(list.files("R", "[.]R$", full.names = TRUE), function(file) {
-  assignments <- Filter(function(x) is.call(x) && identical(x[[1L]], quote(`<-`)), parse(file))
-  Filter(nzchar, vapply(assignments, function(x) {
-    if (is.name(x[[2L]])) as.character(x[[2L]]) else ""
-  }, ""))
-}))
+defined <- defined_in(list.files("R", "[.]R$", full.names = TRUE))
 twice <- unique(defined[duplicated(defined)])
 if (length(twice) > 0L) cat("defined twice in R/:", twice, "\n")
 

@@ -2,11 +2,11 @@
 #
 #   make -f tools/test.mk core        run one step, after building what it needs
 #   make -f tools/test.mk -j2 -k      run the steps of `sh tools/test`
-#   make -f tools/test.mk names       print their names (with GOALS=long, of all steps)
+#   make -f tools/test.mk names       print their names (with GOALS="all long", of all steps)
 #   make -f tools/test.mk long        run the steps that take minutes to hours each
 #
 # tests/README.md says what each step tests. tools/step runs its command, which leaves a log in
-# local/test/logs and its counts in local/test/results. Everything built is in local/test.
+# FOLDER/logs and its counts in FOLDER/results. Everything built is in FOLDER, local/test by default.
 
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
@@ -14,17 +14,22 @@ steps := build sanitizers install testthat packages cuda check lint gradients co
   numpy versions docs pages warnings rooms scripts
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage
+quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow)
 
 all: $(steps)
 long: $(long_steps)
+quick: $(quick_steps)
+GOALS := all
 names:
-	@echo $(steps) $(if $(filter long,$(GOALS)),$(long_steps))
-.PHONY: all long names $(steps) $(long_steps) $(environments)
+	@echo $(if $(filter all,$(GOALS)),$(steps)) $(if $(filter long,$(GOALS)),$(long_steps)) \
+	  $(if $(filter quick,$(GOALS)),$(quick_steps))
+.PHONY: all long quick names $(steps) $(long_steps) $(quick_steps) $(environments)
 
 root := $(CURDIR)
-work := $(root)/local/test
+FOLDER := local/test
+work := $(root)/$(FOLDER)
 library := $(work)/library
 source := $(work)/source
 archive := $(work)/joist_$(shell sed -n 's/^Version: *//p' DESCRIPTION).tar.gz
@@ -34,7 +39,7 @@ cached := $(if $(shell command -v ccache),ccache )
 nvcc := $(shell PATH=$$PATH:/usr/local/cuda/bin command -v nvcc)
 # Without a GPU, nothing runs what nvcc compiles. From version 13 on, it can skip most optimizations,
 # which take minutes.
-quick := $(if $(wildcard /dev/nvidia0),,$(if $(nvcc),$(shell $(nvcc) --help | \
+nvcc_option := $(if $(wildcard /dev/nvidia0),,$(if $(nvcc),$(shell $(nvcc) --help | \
   grep -q Ofast-compile && echo --Ofast-compile=max)))
 export root work library source archive cores cached
 ifneq ($(cached),)
@@ -58,9 +63,10 @@ core = make -C tests/core CC="$(cached)cc" AS_INSTALLED="$(as_installed)" BUILD=
 cuda = make -C tests/core/cuda CC="$(cached)cc" CXX="$(cached)c++" AS_INSTALLED="$(as_installed)" \
   BUILD=$(work)/cuda
 
-# tools/test sets FIRST to install: other steps wait for it, because make goes through the list
+# tools/test sets FIRST to what builds: other steps wait for it, because make goes through the list
 # once and would start all of them before it came back to the steps that need the package.
 $(filter-out build install sanitizers,$(steps) $(long_steps)): | $(FIRST)
+$(filter-out install-quick,$(quick_steps)): | $(FIRST)
 
 # A copy of the tree, without the objects of earlier builds.
 $(work)/staged: $(shell find $(root)/* -path $(root)/local -prune -o -name build -prune -o \
@@ -80,7 +86,7 @@ $(work)/built: $(work)/staged
 
 install: $(work)/installed
 $(work)/installed: $(work)/built
-	@sh tools/step install "" sh tools/steps/install $(if $(quick),$(nvcc) $(quick)) && touch $@
+	@sh tools/step install "" sh tools/steps/install $(if $(nvcc_option),$(nvcc) $(nvcc_option)) && touch $@
 
 check: install
 	@$(step) sh tools/steps/check
@@ -107,6 +113,31 @@ pages:
 lint: install
 	@$(step) $(r) -f tools/lint.R
 
+# ---- a minute ----
+
+# Installed without help pages and vignettes.
+install-quick: $(work)/installed-quick
+$(work)/installed-quick: $(work)/staged
+	@mkdir -p $(library)
+	@sh tools/step install-quick "" env JOIST_CUDA=no R CMD INSTALL --no-docs --no-test-load \
+	  --library=$(library) $(source) && touch $@
+
+# One file for each subject, which CRAN runs, too.
+testthat-quick: install-quick
+	@$(step) $(testthat_files) "^($$(paste -s -d '|' tests/testthat/quick.txt))$$"
+
+changed-quick: install-quick
+	@$(step) sh tools/steps/changed $(r)
+
+# As without tools/test, where make knows what to compile again.
+core_quick = make -C tests/core CC="$(cached)cc" BUILD=$(work)/core LDFLAGS=-Wl,-S
+core-quick-built:
+	@mkdir -p $(work) && $(core_quick) >$(work)/core.log 2>&1
+
+core-quick:
+	@COUNTS="core tests" $(step) env JOIST_TEST_WIDEST=1 $(core_quick) check
+.PHONY: core-quick-built
+
 # ---- the C code ----
 
 # Without the debugging information of R's flags, which takes longer to link than the rest.
@@ -128,7 +159,7 @@ cuda:
 # compiled the same before. What is compiled for the GPU of this machine is not cached.
 toolkit:
 	@NOTE="cuda: skipped" $(call step,$(or $(nvcc),nvcc)) env PATH="$$PATH:$(dir $(nvcc))" \
-	  $(cuda)-toolkit QUICK=$(quick) NVCC_LAUNCHER="$(if $(wildcard /dev/nvidia0),,$(cached))" \
+	  $(cuda)-toolkit QUICK=$(nvcc_option) NVCC_LAUNCHER="$(if $(wildcard /dev/nvidia0),,$(cached))" \
 	  NVRTC_KEPT=$(root)/local/nvrtc/$(if $(nvcc),$(shell $(nvcc) --version | cksum | tr ' ' -)) gpu nvrtc
 
 configure:
