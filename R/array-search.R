@@ -104,7 +104,9 @@ mtfrm.nv_tensor <- function(x) {
 }
 
 # Whether base::match(), or merge(), into which R compiles it, has an integer64 vector, of which it
-# compares the text or, with an old bit64, the bits.
+# compares the text ("100000"; a double would be "1e+05") or, with an old bit64, the bits. mtfrm()
+# is given one operand, so only the frame of its caller has the other one. Without it, keys of data
+# frames would silently fail to match.
 matches_integer64 <- function(frame) {
   keys <- mget(c("x", "table", "bx", "by"), frame, ifnotfound = list(NULL))
   identical(parent.env(frame), .BaseNamespaceEnv) && any(vapply(keys, inherits, NA, "integer64"))

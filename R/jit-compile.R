@@ -35,8 +35,8 @@
 #' @param native Whether loops are compiled to machine code, by the compiler that R was configured
 #'   with: `"auto"`, in the background, when they have run for some milliseconds, while the
 #'   interpreter goes on until the code is there; `"never"`; or `"wait"`, before they run. Results
-#'   have the same bits. `NULL` for the value of the environment variable `JOIST_NATIVE`, or
-#'   `"auto"` if that is unset.
+#'   have the same bits. `NULL` for the value of the environment variable `JOIST_NATIVE` or, if
+#'   that is unset, `"auto"`, but `"never"` while R CMD check runs.
 #' @return A function of class `joist_jit` with the arguments of `f`. Numbers that `f`
 #'   returns become tensors of their default dtype. Printing it shows its programs, one
 #'   line per instruction.

@@ -20,9 +20,12 @@ native_folder <- function() {
   if (nzchar(folder)) path.expand(folder)
 }
 
+# Packages must not leave processes running while they are checked, so there the compiler runs only
+# if asked for. R CMD check sets the variable for examples, tests and vignettes.
 native_policy <- function() {
-  policy <- Sys.getenv("JOIST_NATIVE", "auto")
-  if (policy %in% c("auto", "never", "wait")) policy else "auto"
+  default <- if (nzchar(Sys.getenv("_R_CHECK_PACKAGE_NAME_"))) "never" else "auto"
+  policy <- Sys.getenv("JOIST_NATIVE", default)
+  if (policy %in% c("auto", "never", "wait")) policy else default
 }
 
 # A script of the shell: the source is $1, the object $2, $3 are flags of the instruction set, and

@@ -1,6 +1,12 @@
 # Functions of base R and stats that do not dispatch, and whose result for a tensor is a tensor, or
 # would be wrong without a method: methods for the S4 generics that R derives from them, of which
-# there is one for all packages.
+# there is one for all packages. What base R asks of classes instead is not enough for these:
+# * match() and %in%: mtfrm() sees one operand, but f32 0.1 equals R's 0.1 only if both are compared
+#   in f32, and an i64 equals "100000" as text and 1e5 as a number. R 4.1 has no mtfrm().
+# * which.min(), which.max(): base R converts to double, in which large i64 may be equal.
+# * rank(): base R compares pairs of elements by calls of `[` and `>`, some 20 microseconds each.
+# * bitwAnd() and its like: base R converts to 32-bit integers and returns these.
+# * isTRUE(), isFALSE(): base R answers FALSE for a traced tensor, whose value is not known yet.
 
 setOldClass("nv_tensor")
 setOldClass(c("nv_aval", "nv_tensor"))
@@ -61,7 +67,6 @@ base_methods_of_qr <- list(
   qr.solve = function(a, b, tol) if (missing(b)) solve_by_qr(a) else solve_by_qr(a, b)
 )
 
-# The functions of base R return FALSE for anything but a vector.
 base_methods_of_traced <- list(
   isTRUE = function(x) needs_truth("isTRUE", x), isFALSE = function(x) needs_truth("isFALSE", x)
 )

@@ -54,9 +54,12 @@ join_matrix_generics <- function(package, ...) {
   }
 }
 
-# What another package has attached under the name of one of the generics stays in reach. The others
-# evaluate their arguments first. (Generics in the namespace cannot: R replaces them when it loads
-# it.)
+# The exports of a package are fixed when it is installed, so what depends on the search path can
+# only be decided here. It changes the attached copies of joist's exports, and nothing else:
+# * Where another package has attached a generic of the same name (BiocGenerics), that generic stays
+#   visible; joist has methods for it.
+# * The other generics evaluate their arguments before they dispatch, or conditions would lose their
+#   class. Generics in the namespace cannot: R replaces them when it loads the namespace.
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment("package:joist")
   behind <- parent.env(attached)
@@ -69,7 +72,9 @@ join_matrix_generics <- function(package, ...) {
   for (name in setdiff(generics, taken)) {
     assign(name, evaluating_first(attached[[name]], name), attached)
   }
-  # R would say that pmax(), pmin() and, before 4.3, `%*%` mask base R's: they pass on all else.
+  # library() reports pmax(), pmin() and, before R 4.3, `%*%` as masking base R's, which they call
+  # for all but tensors: R derives no generic on `...` that counts as base's own. This variable is
+  # what library() reads to be silent; it is set only if joist hides nothing else.
   hidden <- Filter(function(name) exists(name, behind, mode = "function"), names(attached))
   if (all(hidden %in% c(generics, "%*%"))) assign(".conflicts.OK", TRUE, attached)
 }

@@ -200,6 +200,13 @@ test_that("without a compiler or a folder the interpreter goes on and joist_info
   if (file.exists("/dev/full")) expect_match(run(TEST_COMPILER = full)[2L], "the compiler failed")
 })
 
+test_that("while R CMD check runs, the compiler runs only if asked for", {
+  skip_if_not_installed("withr")
+  policy <- function(...) trimws(in_session_with(cat(joist_info()$native$policy, "\n"), ...))
+  expect_identical(policy(`_R_CHECK_PACKAGE_NAME_` = "other"), "never")
+  expect_identical(policy(`_R_CHECK_PACKAGE_NAME_` = "other", JOIST_NATIVE = "wait"), "wait")
+})
+
 test_that("a folder that may not hold programs leaves the interpreter", {
   skip_if_not(can_compile())
   skip_if_not_installed("withr")

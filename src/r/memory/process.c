@@ -92,8 +92,10 @@ SEXP joist_r_trim_memory(void) {
   return Rf_ScalarReal((double)joist_device_trim());
 }
 
-/* R unloads a library that it is asked to unload, and later calls what frees a payload or ends an
- * external pointer. Opened once more, the library stays where it is. */
+/* R unloads a library when dyn.unload() asks for it, as pkgload does, and later calls the
+ * finalizers that the library has registered. R has no function that removes finalizers, and a
+ * library cannot refuse. So if objects are left, the library is opened once more: its code stays
+ * where it is. */
 void joist_r_unload(void) {
   joist_r_collect(true);
   joist_native_stop();
