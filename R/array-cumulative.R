@@ -77,7 +77,7 @@ scan_dim <- function(name, x, dim, dtype, remove = FALSE) {
 #' @param drop `FALSE` keeps the dimensions that are searched, with extent 1.
 #' @return A tensor of known dtype `i32`; positions count from 1.
 #' @section Errors: `joist_shape_error` for a dimension that does not exist, and for more than
-#'   2^31 - 1 elements without `dim`; `joist_value_error` when there are no elements;
+#'   2^31 - 1 elements without `dim`; `joist_value_error` without elements;
 #'   `joist_dtype_error` for complex numbers, which have no order.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 6), 2))

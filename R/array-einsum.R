@@ -19,7 +19,7 @@
 #' @return A tensor of the common dtype of the operands.
 #' @section Errors: `joist_value_error` for an invalid equation, and for a wrong number of operands;
 #'   `joist_shape_error` when the numbers of dimensions and indices differ, and for an index with
-#'   two extents; `joist_promotion_error` when there is no common dtype.
+#'   two extents; `joist_promotion_error` without a common dtype.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_einsum("ij,kj->ik", x, x)

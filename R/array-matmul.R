@@ -39,7 +39,7 @@
 #'   `nv_dot()` is that of the remaining dimensions of `lhs`, then those of `rhs`, then the batch
 #'   dimensions.
 #' @section Errors: `joist_shape_error` when the shapes do not fit; `joist_promotion_error`
-#'   when there is no common dtype; `joist_dtype_error` for an `accumulate` that cannot hold all
+#'   without a common dtype; `joist_dtype_error` for an `accumulate` that cannot hold all
 #'   values of an operand.
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")

@@ -65,7 +65,7 @@ row_dims <- function(x, dims) {
 #' @param ... Further arguments of `f`.
 #' @return If all results are tensors of one shape: a tensor of their common dtype with the
 #'   extents of one result, then those of `dims`, with their names; otherwise a list of the results
-#'   in column-major order. If there are no slices, `f` is called on an [nv_aval()].
+#'   in column-major order. Without slices, `f` is called on an [nv_aval()].
 #' @section Errors: `joist_shape_error` for dimensions that do not exist; those of `f`.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))

@@ -28,7 +28,7 @@
 #'   is not a whole number of at least 0, for numbers that the dtype cannot hold, and for values
 #'   that are not known in `jit()`; `joist_shape_error` for an end or `by` of more than one number,
 #'   and for a sequence of more than 2^31 - 1 numbers; `joist_dtype_error` for a dtype that the
-#'   function does not support; `joist_promotion_error` when there is no common dtype.
+#'   function does not support; `joist_promotion_error` without a common dtype.
 #' @seealso [nv_iota()], for numbers along a dimension.
 #' @examples
 #' nv_linspace(0, 1, 5)

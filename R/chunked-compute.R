@@ -30,7 +30,7 @@
 #'
 #' Memory that is needed at any time: for each worker, as many blocks as it has threads (at most 64
 #' MB of them, but at least one) of every array of the program and of its result, as much again for
-#' encoding and decoding, and what R has not collected yet; and the results of reductions. For
+#' encoding and decoding, and what R will collect later; and the results of reductions. For
 #' `nv_compute()`, the tensor, and up to 64 blocks of it in each worker. Blocks of a matrix product
 #' that read the same chunks are computed together, up to 64 of them, as far as their parts and
 #' chunks fit into 256 MB, divided by the number of workers. If this session computes reductions
@@ -42,7 +42,7 @@
 #' it to the store, so that every other chunked tensor of the same array sees it.
 #'
 #' @section Workers: Blocks are computed by the workers of [future::plan()], with any backend, or
-#'   one after another in this session if there is no plan. Workers get the program and read and
+#'   one after another in this session without a plan. Workers get the program and read and
 #'   write chunks themselves: they need to see the store under the same path. A worker uses its
 #'   share of the cores for threads: [future::availableCores()] in this session, divided by the
 #'   number of workers.

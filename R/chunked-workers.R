@@ -72,7 +72,7 @@ is_product <- function(program) program$has_product
 # How many blocks make one of the result.
 inner_count <- function(program) prod(block_counts(program)[program$inner])
 
-# Runs on a worker. Returns the parts of a unit, NULL for those that it has written to the target.
+# Runs on a worker. Returns the parts of a unit, NULL for parts already written to the target.
 run_unit <- function(work, unit) {
   program <- work$program
   if (!is.null(work$threads)) {

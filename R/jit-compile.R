@@ -356,6 +356,6 @@ print.joist_jit <- function(x, ...) {
   invisible(x)
 }
 
-# C returns one of these instead of a result: TRUE if there is no program for these arguments yet,
+# C returns one of these instead of a result: TRUE if no program for these arguments is cached,
 # FALSE if R has to run the function. A bool tensor is a result.
 is_answer <- function(out) is.logical(out) && !is.object(out)

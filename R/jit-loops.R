@@ -66,7 +66,7 @@
 #'   those results of functions such as [nv_tanh()], of matrix products, of reductions and of loops
 #'   within the loop that would take long to compute again. Sums and products of elements are
 #'   computed again. What is kept takes at most 8 times the memory of the states, of the slices of
-#'   `xs` and of the outputs of all iterations, or 64 MB in all if that is more. If there is no room
+#'   `xs` and of the outputs of all iterations, or 64 MB in all if that is more. Without room
 #'   for all results, functions of elements are computed again, then loops within the loop, and then
 #'   everything but the states. [nv_checkpoint()] in `body` keeps nothing of a function.
 #' @seealso [nv_ifelse()], which chooses element by element.

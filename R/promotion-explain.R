@@ -37,7 +37,7 @@
 #'   * `join`, the common type, and `result`, the type of the result, `"?"` at its end marking an
 #'     ambiguous one; `NULL` where undefined;
 #'   * `certainty`: why the result is known or ambiguous;
-#'   * `bounds`: where there is no common type in a lattice, the lowest nodes above both;
+#'   * `bounds`: where a lattice has no common type, the lowest nodes above both;
 #'   * `cast`: a list of `operand` (its number, 0 for all), `dtype`, `result` and `lossless`, or
 #'     `NULL`;
 #'   * `error`: the message of an operation that is not defined for the dtype;

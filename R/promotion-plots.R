@@ -11,7 +11,7 @@
 #' @param x rules that are a lattice ([promotion_rules()], [promotion_lattice()]), or a
 #'   [promotion_table()].
 #' @param highlight two or more nodes: they are drawn in blue, as are the paths up to their join,
-#'   and the join in amber. If there is no join, the lowest nodes above all of them are amber.
+#'   and the join in amber. Without a join, the lowest nodes above all of them are amber.
 #' @param mark a data frame of edges, `from` and `to`, to be drawn in orange, or `NULL`.
 #' @param against promotion rules: cells that differ under these are marked in yellow, or `NULL`. A
 #'   weak type that they do not have is the default dtype of its kind, ambiguous.

@@ -307,7 +307,7 @@ promotion_policy <- function(on, keep = FALSE) {
 }
 
 # Rules and a policy in a session that restore_promotion() pops, which is given its depth; NULL
-# leaves either as it is. What lasts are the policy and R's option.
+# changes neither. What lasts are the policy and R's option.
 set_promotion <- function(rules, policy, lasting = FALSE) {
   depth <- session()$depth
   .Call(joist_r_set_promotion, rules, policy, lasting)

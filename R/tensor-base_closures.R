@@ -115,7 +115,7 @@ generic_of <- function(name, where, generics) {
   get(name, where)
 }
 
-# A package's own generic, which shares only its name with the one that R derives.
+# A package's own generic, which shares only its name with the generic that R derives.
 own_generic <- function(name, namespace) {
   found <- get0(name, namespace, inherits = FALSE)
   if (methods::is(found, "genericFunction") && found@package == getNamespaceName(namespace)) found

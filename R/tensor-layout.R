@@ -136,7 +136,7 @@ as_operand <- function(x) {
 #'   the new dimension, and `nv_concatenate()` of vectors names elements as `c()` does. In compiled
 #'   code the names of the parts, if they have any, are the only names of the result.
 #' @section Errors: `joist_shape_error` when the other extents differ;
-#'   `joist_promotion_error` when there is no common dtype; `joist_value_error` for an argument
+#'   `joist_promotion_error` without a common dtype; `joist_value_error` for an argument
 #'   named `dims`, `axis` or the like, which is probably meant as the `dim`, and for a list
 #'   within a list or next to other arguments.
 #' @examples

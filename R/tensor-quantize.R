@@ -120,7 +120,7 @@ scaled <- function(x, type, shared, scale_dtype) {
   )
 }
 
-# 2^(floor(log2(largest)) - floor(log2(max))), from the bits of f32; NaN for what is not finite.
+# 2^(floor(log2(largest)) - floor(log2(max))), from the bits of f32; NaN if infinite or NaN.
 power_of_two_scales <- function(largest, type) {
   local_promotion("anvil") # others may lack ui32
   digits <- nv_scalar(23L, "ui32")

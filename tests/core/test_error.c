@@ -113,7 +113,7 @@ static void test_formatting(void) {
   CHECK_STR(words(&error), "there is no dimension 0.5; the tensor has 1 dimension");
 }
 
-/* A text of `ascii` letters, followed by more copies of `character` than there is room for. */
+/* A text of `ascii` letters, followed by more copies of `character` than fit. */
 static void check_cut(size_t ascii, const char *character) {
   enum { ROOM = sizeof(struct joist_quote) - 4 };
   static char text[4 * ROOM];

@@ -97,7 +97,7 @@ static void test_for(void) {
   joist_program_clear(&program);
 }
 
-/* ---- while: x is doubled as long as it is below a capture ---- */
+/* ---- while: x is doubled while it is less than a capture ---- */
 
 static struct joist_program *below(void) {
   struct joist_program *const condition = new_program();
@@ -259,7 +259,7 @@ static void test_inline(void) {
   joist_program_clear(&copy);
 }
 
-/* What is not needed is not copied: of two scans one, without its sums. */
+/* Unused parts are not copied: of two scans one, without its sums. */
 static void test_needed(void) {
   struct joist_program from, copy;
   const joist_value_id result = make_sums(&from, false, 4);

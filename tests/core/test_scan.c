@@ -272,7 +272,7 @@ static void test_requested(void) {
     }
 }
 
-/* The error of long sums is no larger than that of a plain loop in double, and sums of
+/* The error of long sums is at most the error of a plain loop in double, and sums of
  * numbers that are not negative never decrease. */
 static void test_long_sum(void) {
   enum { N = 1 << 20 };

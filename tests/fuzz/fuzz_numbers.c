@@ -1,5 +1,5 @@
 /* Numbers: whole ones from text, R's into dtypes, and elements as text. A number that is accepted
- * is the one that the C library reads; one that is refused cannot be held by the dtype.
+ * is the number that the C library reads; a number that is refused cannot be held by the dtype.
  *
  * The bytes: the dtype; then text, or the bits of doubles, which are elements of the dtype too. */
 #include <errno.h>

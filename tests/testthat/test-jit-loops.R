@@ -340,7 +340,7 @@ test_that("nv_aval() goes through loops", {
   expect_identical(format(dtype(f(nv_aval("bf16", 7))$carry)), "bf16")
 })
 
-test_that("recordings list the operations in loops and gradients as they are traced", {
+test_that("recordings list the operations in loops and gradients when these are traced", {
   f <- function(x, n) {
     y <- nv_for(3, x, function(i, y) y * n)
     gradient(function(w) sum(w * n))(y)

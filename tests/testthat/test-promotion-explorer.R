@@ -16,7 +16,7 @@ data_of <- function(page) {
   names_at <- function(numbers) unlist(data$names)[unlist(numbers) + 1L]
   list(
     data = data, names_at = names_at,
-    # What has no table of its own is as `+`, and that as the common types.
+    # An operation without a separate table has that of `+`, which defaults to the common types.
     table = function(set, operation) {
       others <- c(if (operation != "common") "add", "common")
       having <- intersect(c(operation, others), names(set$tables))

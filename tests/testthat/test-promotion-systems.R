@@ -182,7 +182,7 @@ test_that("promotion_rules_new() makes what its arguments say", {
   expect_identical(promotion_table(refused)["i8", "i32"], "i32")
   expect_identical(promotion_table(refused)["i8", "i64"], "-")
   expect_identical(promotion_table(refused)["i64", "i8"], "-")
-  # What a lattice says without more is what promotion_lattice() says.
+  # A lattice without other facts gives what promotion_lattice() gives.
   edges <- lattice_edges("anvil")
   expect_identical(
     unclass(promotion_table(promotion_rules_new("a", edges = edges))),

@@ -591,7 +591,7 @@ test_that("forked workers compute, also after threads were used", {
   expect_identical(as.double(sum(x * 2)), total)
 })
 
-test_that("a process that has not loaded the package loads it to read a tensor", {
+test_that("a process loads the package to read a tensor", {
   skip_on_cran()
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))

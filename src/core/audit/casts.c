@@ -156,7 +156,7 @@ struct search {
   size_t effort;
   uint64_t seen[SEEN];       /* hashes of what did not help, at the place that they name; 0: none */
   joist_dtype_set occurring; /* dtypes of the recorded run */
-  bool crowded;              /* there were more candidates than there is room for */
+  bool crowded;              /* there were more candidates than fit */
 };
 
 /* A wrong result counts once: the events that read it get the type that is wanted. */

@@ -1,4 +1,4 @@
-/* Text that grows as it is written. */
+/* Growing text buffers. */
 #ifndef JOIST_CORE_BASE_TEXT_H
 #define JOIST_CORE_BASE_TEXT_H
 

@@ -39,7 +39,7 @@ static void add_call(struct joist_text *text, const struct joist_c_expression *e
                  names[e->operands - 1]);
 }
 
-/* What repairs one element, in a function of its own: it is rarely called. */
+/* Repairs one element, in a separate function, because it is rarely called. */
 static void add_redo(struct writer *w, const struct joist_c_expression *e, uint32_t op,
                      uint32_t dtype, const char *result) {
   joist_text_add(&w->helpers, "JOIST_APART %s redo_%s_%s(", result, joist_code_op(op),

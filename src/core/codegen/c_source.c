@@ -562,7 +562,7 @@ static void add_these_runs(struct writer *w, const struct place *at) {
   ADD(once ? "}\n" : "at += run;\n}\n");
 }
 
-/* The same, once more for powers that are products, as most are, where nobody knows. */
+/* The same, once more for powers that are products, as most are, if the exponent is unknown. */
 static void add_runs(struct writer *w, const struct place *at) {
   bool all = true, any = false, open = false;
   for (uint32_t s = 0; s < w->lowered->step_count; s++) {
@@ -866,7 +866,7 @@ static bool carry_is_scalar(const struct writer *w, const struct loop *l, uint32
   return is_scalar(w->nest->body[l->parent].plan, l->i->result + k);
 }
 
-/* Whether a carry is a local array of its own, which inputs and outputs of the body are copied from
+/* Whether a carry is a separate local array, which inputs and outputs of the body are copied from
  * and to. */
 static bool carry_is_local(const struct writer *w, const struct loop *l, uint32_t k) {
   const struct joist_plan *const plan = w->nest->body[l->parent].plan;

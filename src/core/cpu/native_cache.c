@@ -22,7 +22,7 @@ enum {
   FAILURES_MOST = 8, /* without a success: then no more is tried */
   WHY_BYTES = 512
 };
-#define LOG ".so.log" /* what the compiler says */
+#define LOG ".so.log" /* output of the compiler */
 
 typedef enum { NEW, COMPILING, READY, FAILED } state;
 

@@ -26,7 +26,7 @@ joist_status joist_arrow_read_schema(const struct ArrowSchema *schema,
 
 /* The elements of an array, in its memory. */
 struct joist_arrow_part {
-  const void *values; /* bits of bool, NULL when there are no elements */
+  const void *values; /* bits of bool, NULL if it has no elements */
   size_t first;       /* element of `values` where they begin */
   size_t rows, count;
   /* A bit for each row and for each element that is there; NULL for all. */

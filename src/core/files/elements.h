@@ -12,7 +12,7 @@ struct joist_elements {
   bool swapped; /* bytes in the other order than this machine's */
   bool c_order; /* the last extent is the fastest */
   /* Bits of an element where elements follow each other without gaps, see core/files/packed.h; 0
-   * where each has bytes of its own. All of them together fill whole bytes. */
+   * where each has its own bytes. All of them together fill whole bytes. */
   unsigned packed;
   /* Bytes of an element of a type without a dtype: `dtype` is ui8, `shape` and `count` are of the
    * elements. 0 for others. */

@@ -275,7 +275,7 @@ static bool has_unused_bits(joist_dtype dtype) {
 }
 
 /* The bits of elements as those of another dtype. Those of integers with unused bits are taken from
- * and put into bytes by conversions; such floats are made anew, without what is in unused bits. */
+ * and put into bytes by conversions; such floats are made anew, with unused bits cleared. */
 static void plan_bitcast(struct planner *planner, struct joist_ref in, struct joist_ref out) {
   const joist_dtype from = in.dtype, to = out.dtype;
   const bool is_float = joist_dtype_kind(to) == JOIST_KIND_FLOAT;

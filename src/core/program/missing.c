@@ -337,7 +337,7 @@ static bool indexes_nothing(const struct builder *b, int dim) {
   return dim < 0 ? joist_value_count(x) == 0 : x->shape.extent[dim] == 0;
 }
 
-/* A missing index reads the first position. If there are no positions, one is added for it, and
+/* A missing index reads the first position. Without positions, one is added for it, and
  * indices that are not missing become the position after that one: they still raise an error. */
 static void add_gather(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const int dim = b->m->op == JOIST_OP_TAKE ? -1 : joist_attribute_dim(b->m->attributes);

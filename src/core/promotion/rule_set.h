@@ -66,7 +66,7 @@ typedef enum {
       JOIST_POLICY_COUNT
 } joist_rules_policy;
 
-/* Operations of two operands for which a rule set may have a table of its own. X(ID, name) */
+/* Operations of two operands for which a rule set may have a separate table. X(ID, name) */
 #define JOIST_PAIRS(X)                                                         \
   X(COMMON, "common") /* the common dtype, and what has no table of its own */ \
   X(ADD, "add")       /* `+`, `-`, `*` */                                      \

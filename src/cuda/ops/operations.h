@@ -25,7 +25,7 @@ typedef enum {
 struct joist_draw;
 
 struct joist_cuda_operation {
-  joist_cuda_run_function *run; /* NULL if there is no kernel */
+  joist_cuda_run_function *run; /* NULL without a kernel */
   joist_cuda_can_function *can; /* NULL if it supports every instruction */
   /* Draws. An operand behind the key that is one element is read here, and need not be in the
    * device's memory. */

@@ -13,7 +13,7 @@
 
 enum { FEW = 3 };
 
-/* What a run of one operation needs memory for: of its own for a few operands. */
+/* The memory of a run of one operation: on the stack for a few operands. */
 struct room {
   const struct joist_device *device;
   const void **inputs; /* the operands, then their masks */

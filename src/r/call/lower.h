@@ -20,7 +20,7 @@ SEXP joist_r_lower(const struct joist_r_call *call, struct joist_r_lowered *lowe
 /* Frees the program; otherwise R does when it collects the owner. */
 void joist_r_lowered_free(const struct joist_r_lowered *lowered);
 
-/* Whether operand k has a mask that no operand before it has, too: an input of its own. */
+/* Whether operand k has a mask that no operand before it has, too: a separate input. */
 bool joist_r_has_own_mask(const struct joist_r_call *call, size_t k);
 /* The first operand with that mask; the number of operands if none has it. */
 size_t joist_r_operand_with(const struct joist_r_call *call, const struct joist_r_lowered *lowered,

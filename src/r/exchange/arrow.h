@@ -15,7 +15,7 @@ SEXP joist_r_to_arrow(SEXP x, SEXP item, SEXP pointers);
 SEXP joist_r_to_arrow_schema(SEXP dtype, SEXP item, SEXP pointer);
 /* One tensor of the elements of a list of arrays, which are moved from: list(tensor, permutation).
  * The tensor's last dimension is that of the rows, the others are those of the items in reverse;
- * the permutation, which restores their order, is NULL if there are no items. */
+ * the permutation, which restores their order, is NULL without items. */
 SEXP joist_r_from_arrow(SEXP arrays, SEXP schema, SEXP na);
 
 #endif

@@ -20,7 +20,7 @@ void joist_r_copy_mask(SEXP tensor, const struct joist_r_value *value);
  * of the value if none is. */
 const void *joist_r_zeroed(const struct joist_r_value *value);
 
-/* Fills in what a call has to know of missing values. */
+/* Fills in the facts about missing values that a call needs. */
 void joist_r_find_masks(struct joist_r_call *call);
 
 #endif
