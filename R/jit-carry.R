@@ -1,4 +1,4 @@
-# Values and variables that branches and loops hand on; see control_flow.R.
+# Values and variables that branches and loops hand on; see jit-control_flow.R.
 
 # ---- values ----
 
@@ -183,13 +183,11 @@ as_carried <- function(x, type) {
 
 # ---- variables ----
 
-# The variables that nodes assign: of the frame, and by `<<-` of functions around it.
-slots_of <- function(nodes, frame, site) {
-  names <- unique(unlist(lapply(nodes, `[[`, "assigned")))
-  supers <- unique(unlist(lapply(nodes, `[[`, "supers")))
+# The variables that code assigns: of the frame, and by `<<-` of functions around it.
+slots_of <- function(changes, frame, site) {
   c(
-    lapply(names, function(name) list(name = name, env = frame)),
-    lapply(supers, function(name) outer_slot(name, frame, site))
+    lapply(changes$assigned, function(name) list(name = name, env = frame)),
+    lapply(changes$supers, function(name) outer_slot(name, frame, site))
   )
 }
 
@@ -302,4 +300,341 @@ note_variable <- function(slot, value, up = NULL) {
   cell <- list2env(list(value = value, used = FALSE, up = up), parent = emptyenv())
   put_promise(slot$name, slot$env, noted_value, cell)
   cell
+}
+
+# ---- the variables of a loop ----
+
+# Whether an earlier loop has assigned the variable, if that had an iteration.
+may_lack_value <- function(entry) {
+  entry$state == "bound" &&
+    any(vapply(split_value(entry$value, TRUE)$leaves, is_in_doubt, NA))
+}
+
+is_in_doubt <- function(x) !is.null(attr(x, "joist_doubt"))
+
+in_doubt <- function(x) {
+  attr(x, "joist_doubt") <- TRUE
+  x
+}
+
+first_carry <- function(entry) {
+  if (entry$state != "bound") {
+    return(list(status = "none"))
+  }
+  carry <- split_value(entry$value, TRUE)
+  carry$status <- if (length(carry$leaves) > 0L) "carry" else "plain"
+  carry
+}
+
+# A nested list with places for its tensors, `leaves`. R numbers in lists are left where they are,
+# until the body changes them.
+split_value <- function(x, top = FALSE) {
+  leaves <- list()
+  split <- function(x, top) {
+    if (is_tensor(x) || top && is_plain_number(x)) {
+      leaves[[length(leaves) + 1L]] <<- x
+      return(place(length(leaves)))
+    }
+    if (is.list(x)) {
+      for (k in seq_along(x)) {
+        part <- .subset2(x, k)
+        if (!is.null(part)) x <- with_element(x, k, split(part, FALSE))
+      }
+    }
+    x
+  }
+  template <- split(x, top)
+  list(template = template, leaves = leaves, types = lapply(leaves, carried_type))
+}
+
+# Gives the variables their values at the start of an iteration; `inputs` are those of the carry.
+bind_variables <- function(loop, inputs) {
+  at <- 0L
+  loop$cells <- lapply(seq_along(loop$slots), function(k) {
+    slot <- loop$slots[[k]]
+    carry <- loop$carry[[k]]
+    before <- loop$before[[k]]
+    if (k %in% loop$variable) {
+      if (carry$status %in% c("carry", "out")) at <<- at + length(carry$leaves)
+      return(NULL)
+    }
+    if (carry$status == "carry") {
+      own <- inputs[at + seq_along(carry$leaves)]
+      at <<- at + length(carry$leaves)
+      return(note_variable(slot, with_results(carry$template, own)))
+    }
+    if (carry$status == "out") at <<- at + length(carry$leaves)
+    if (before$state != "bound" || isTRUE(before$around) && carry$status != "plain") {
+      write_slot(slot, before)
+      return(NULL)
+    }
+    note_variable(slot, before$value, before$cell)
+  })
+}
+
+carried_types <- function(loop) {
+  do.call(c, c(list(list()), lapply(loop$carry, function(carry) {
+    if (carry$status %in% c("carry", "out")) carry$types
+  })))
+}
+
+# The values of the carry after an iteration, converted to the types of carried_types().
+carried_after <- function(loop, after) {
+  do.call(c, c(list(list()), Map(function(carry, entry) {
+    if (carry$status %in% c("carry", "out")) {
+      Map(as_carried, aligned(carry, entry$value, "")$leaves, carry$types)
+    }
+  }, loop$carry, after)))
+}
+
+carried_before <- function(loop) {
+  do.call(c, c(list(list()), Map(function(carry, entry) {
+    if (carry$status == "carry") {
+      note_use(entry)
+      Map(as_carried, carry$leaves, carry$types)
+    } else if (carry$status == "out") {
+      lapply(carry$types, as_carried, x = undefined)
+    }
+  }, loop$carry, loop$before)))
+}
+
+# The leaves of a value in the places of a template. An R number in the template that the value
+# has another number for becomes a leaf: `grown` is the carry with it.
+aligned <- function(carry, value, path) {
+  leaves <- list()
+  more <- FALSE
+  align <- function(like, x, path) {
+    if (is_place(like)) {
+      if (!is_carriable(x)) {
+        type <- carry$types[[unclass(like)[[1L]]]]
+        stop_mismatch("`", path, "` is ", type_text(type), " before and ", kind_text(x), " after")
+      }
+      leaves[[length(leaves) + 1L]] <<- x
+      return(like)
+    }
+    if (identical(like, x)) {
+      return(like)
+    }
+    if (is_carriable(like) && is_carriable(x)) {
+      more <<- TRUE
+      return(like)
+    }
+    if (!same_list(like, x)) {
+      stop_mismatch("`", path, "` is ", kind_text(like), " before and ", kind_text(x), " after")
+    }
+    paths <- element_paths(like, path)
+    for (k in seq_along(like)) align(.subset2(like, k), .subset2(x, k), paths[k])
+    like
+  }
+  align(carry$template, value, path)
+  list(leaves = leaves, more = more)
+}
+
+# Adapts the carry to the values after a traced iteration. Returns whether it has changed, so that
+# the body must be traced again.
+settle_loop <- function(loop, after) {
+  changed <- FALSE
+  for (k in seq_along(loop$slots)) {
+    carry <- loop$carry[[k]]
+    new <- settled_carry(loop, k, after[[k]])
+    if (!identical(new, carry)) changed <- TRUE
+    loop$carry[[k]] <- new
+  }
+  changed
+}
+
+settled_carry <- function(loop, k, entry) {
+  slot <- loop$slots[[k]]
+  carry <- loop$carry[[k]]
+  cell <- loop$cells[[k]]
+  used <- !is.null(cell) && cell$used
+  live <- !is.null(slot$hidden) || slot$name %in% loop$site$live
+  unchanged <- if (is.null(cell)) {
+    identical(entry, loop$before[[k]]) ||
+      k %in% loop$variable && entry$state == "bound" && identical(entry$value, loop$element)
+  } else {
+    entry$state == "bound" && identical(entry$value, cell$value)
+  }
+  as <- function(status) {
+    if (status == carry$status) carry else list(status = status)
+  }
+  if (unchanged) {
+    return(as(if (is.null(cell)) carry$status else "plain"))
+  }
+  if (carry$status == "temp") {
+    return(carry)
+  }
+  if (!entry$state %in% c("bound")) {
+    if (used) stop_carry(loop, poison_text(slot, entry))
+    return(as("temp"))
+  }
+  if (!used && !live) {
+    return(as("temp"))
+  }
+  tryCatch(
+    switch(carry$status,
+      "carry" = grown_carry(carry, entry$value, loop$before[[k]]$value, slot$name),
+      "out" = grown_carry(carry, entry$value, NULL, slot$name),
+      new_carry(loop, slot, cell, entry$value, used)
+    ),
+    joist_mismatch = function(e) {
+      if (used) stop_carry(loop, conditionMessage(e), class = e$kind)
+      loop$carry_reason[[slot$name]] <- conditionMessage(e)
+      as("temp")
+    }
+  )
+}
+
+# The carry of a variable that had no tensor in it before the loop.
+new_carry <- function(loop, slot, cell, value, used) {
+  if (!is.null(cell)) {
+    made <- tryCatch(
+      {
+        aligned(list(template = cell$value), value, slot$name)
+        split_changed(cell$value, cell$value, value)
+      },
+      joist_mismatch = function(e) {
+        if (used) stop_carry(loop, conditionMessage(e), class = c(e$kind, "joist_first_iteration"))
+      }
+    )
+    if (!is.null(made)) {
+      made$status <- "carry"
+      return(made)
+    }
+  }
+  made <- split_value(value, TRUE)
+  if (!loop$certain && is.null(slot$hidden)) {
+    if (length(made$leaves) == 0L) {
+      return(list(status = "temp"))
+    }
+    # The value is there after the loop if that has had an iteration, which the program checks.
+    loop$ran <- TRUE
+    loop$flags <- loop_flags(loop)
+  }
+  made$status <- "out"
+  made
+}
+
+poison_text <- function(slot, entry) {
+  if (entry$state == "poison") {
+    conditionMessage(entry$condition)
+  } else {
+    paste0("`", slot$name, "` has no value after an iteration")
+  }
+}
+
+stop_carry <- function(loop, ..., class = NULL) {
+  stop_flow(loop$site, ..., " an iteration of ", header_of(loop$site), class = class)
+}
+
+# The carry with types for the value after an iteration as well.
+grown_carry <- function(carry, value, before, name) {
+  found <- aligned(carry, value, name)
+  if (found$more) {
+    # Numbers of a list that change.
+    from <- if (carry$status == "out") value else before
+    again <- split_changed(carry$template, from, value)
+    again$status <- carry$status
+    return(again)
+  }
+  for (j in seq_along(found$leaves)) {
+    number <- carry$status == "carry" && is_r_number(carry$leaves[[j]])
+    type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name)
+    # Types are objects, which are replaced only by other ones.
+    if (!same_carried_type(type, carry$types[[j]])) carry$types[[j]] <- type
+  }
+  carry
+}
+
+# The places of `template`, and one for each of its numbers that is another one in `value`; what is
+# in these places in `from`.
+split_changed <- function(template, from, value) {
+  leaves <- list()
+  split <- function(like, x, y) {
+    if (is_place(like) || is_carriable(like) && !identical(like, y)) {
+      leaves[[length(leaves) + 1L]] <<- x
+      return(place(length(leaves)))
+    }
+    if (is.list(like)) {
+      for (k in seq_along(like)) {
+        part <- .subset2(like, k)
+        if (!is.null(part)) {
+          like <- with_element(like, k, split(part, .subset2(x, k), .subset2(y, k)))
+        }
+      }
+    }
+    like
+  }
+  template <- split(template, from, value)
+  list(template = template, leaves = leaves, types = lapply(leaves, carried_type))
+}
+
+same_carried_type <- function(x, y) {
+  same_type(x, y) && identical(shape(x), shape(y)) && has_mask(x) == has_mask(y)
+}
+
+# The type of a carry that starts as `own` and that an iteration makes `x`.
+widened_type <- function(own, x, number, name) {
+  type <- carried_type(x)
+  extents <- joint_shape(shape(own), shape(type), number, is_r_number(x))
+  if (is.null(extents)) {
+    stop_mismatch(
+      "`", name, "` has shape ", shape_text(own), " before and ", shape_text(type), " after",
+      kind = "joist_shape_error"
+    )
+  }
+  new <- own
+  if (!same_type(own, type)) {
+    joined <- joined_type(own, type)
+    if ((ambiguous(own) || number) && joined == type_name(type)) {
+      new <- type
+    } else if (!(joined == type_name(own) && (ambiguous(type) || is_r_number(x)))) {
+      stop_mismatch(
+        "`", name, "` is ", type_name(own), " before and ", type_name(type), " after",
+        kind = "joist_promotion_error"
+      )
+    }
+  }
+  nv_aval(dtype(new), extents, ambiguous(new), has_mask(own) || has_mask(type))
+}
+
+# Gives the variables their values after the loop, and notes which of those before it were used.
+write_variables <- function(loop, results, ran = NULL) {
+  at <- 0L
+  for (k in seq_along(loop$slots)) {
+    slot <- loop$slots[[k]]
+    carry <- loop$carry[[k]]
+    entry <- loop$entered[[as.character(k)]]
+    if (is.null(entry)) entry <- loop$before[[k]]
+    if (carry$status %in% c("carry", "out")) {
+      own <- results[at + seq_along(carry$types)]
+      at <- at + length(carry$types)
+      if (carry$status == "out" && !loop$certain && is.null(slot$hidden)) {
+        own <- lapply(own, required, ran, no_iteration_text(loop, slot))
+        own <- lapply(own, in_doubt)
+      }
+      entry <- list(state = "bound", value = with_results(carry$template, own))
+    } else if (carry$status == "temp") {
+      reason <- loop$carry_reason[[slot$name]]
+      entry <- poison(loop$site, paste0(
+        if (is.null(reason)) {
+          paste0(
+            "`", slot$name, "` has a value within an iteration of ", header_of(loop$site),
+            place_of(loop$site), ", and none after the loop, which may have had no iteration; ",
+            "assign it before"
+          )
+        } else {
+          paste0(reason, " an iteration of ", header_of(loop$site), place_of(loop$site))
+        }
+      ))
+    }
+    write_slot(slot, entry)
+  }
+}
+
+no_iteration_text <- function(loop, slot) {
+  paste0(
+    "`", slot$name, "` has no value: ", header_of(loop$site), place_of(loop$site),
+    " had no iteration; assign `", slot$name, "` before"
+  )
 }

@@ -1,51 +1,35 @@
-# R's control flow on values of a trace: what the code of jit-rewrite.R calls. On R values these
-# functions return what R's own `if`, `for` and `while` do next. On traced tensors they trace
-# branches and bodies, statement by statement, in the frame of the function, and add instructions
-# with regions to the program (see loops.R). What a branch or body assigns is the carry.
+# What the code of jit-rewrite.R calls. On R values these functions say what R's own `if`, `for` and
+# `while` do next. On traced tensors they trace branches and bodies, part by part, in the frame of the
+# function, and add instructions with regions to the program (see jit-loops.R). What a branch or body
+# assigns is the carry.
 
-# What helpers hand over to the code that called them, and the function that is being traced.
+# What helpers hand over to the code that called them, the frames whose branches and loops are under
+# way, and the function that is being traced.
 flow <- list2env(list(
-  value = NULL, left = NULL, returned = FALSE, taken = NULL, depth = 0L, notes = NULL,
-  counting = NULL
+  value = NULL, left = NULL, taken = NULL, frames = list(), notes = NULL, counting = NULL
 ), parent = emptyenv())
 
 is_traced <- function(x) inherits(x, "nv_traced")
 
 # ---- called by rewritten code ----
 
-# Which arm of `switch` comes next: the branch for TRUE, for FALSE, the value of both; for branches
-# that are left by `break`, `next` or `return()`, the end of the function or of the loop.
+# The body of a function that has parts.
+control_run <- function(parts) {
+  frame <- parent.frame()
+  ran <- .Call(joist_r_code_parts, parts, frame)
+  if (is.null(ran[[4L]])) ran[[2L]] else run_parts(parts, frame, in_function, ran)$value
+}
+
+# Which arm of `switch` comes next: the branch for TRUE, for FALSE, or the value of both.
 control_if <- function(site, condition) {
-  if (is.logical(condition) && !is.object(condition) && length(condition) == 1L &&
-    !is.na(condition)) {
-    return(if (condition) 1L else 2L)
-  }
   condition <- condition_of(condition, site)
   if (!is_traced(condition)) {
     return(if (condition) 1L else 2L)
   }
-  frame <- parent.frame()
-  if (length(site$escapes) == 0L) {
-    done <- run_branches(site, frame, condition, list(needed = site$needed, tail = "none"))
-    flow$value <- done$value
-    return(3L)
-  }
-  chain <- site$chain
-  if (is.null(chain)) stop_stuck(site)
-  node <- list(list(
-    type = "if", site = site, given = condition, assigned = character(), supers = character()
-  ))
-  done <- run_nodes(c(node, chain$nodes), frame, level_of(chain))
-  if (!is.null(chain$loop)) {
-    done <- continue_loop(chain$loop, frame, done)
-    if (identical(done$kind, 0L)) {
-      return(5L)
-    }
-    if (is.null(chain$up)) stop_stuck(site)
-    done <- follow_chain(chain$up, frame, done)
-  }
-  flow$value <- done$value
-  4L
+  if (length(site$escapes) > 0L) stop_stuck(site)
+  level <- list(needed = site$needed, tail = "none")
+  flow$value <- run_branches(site, parent.frame(), condition, level)$value
+  3L
 }
 
 control_value <- function() {
@@ -56,11 +40,23 @@ control_value <- function() {
 
 control_nothing <- function() invisible(NULL)
 
-# How an expression within a node is left; its value is that of the node.
+# Notes how a part is left from within an expression; its value is that of the part.
 control_leave <- function(how, value = NULL) {
   force(value)
+  if (is.null(flow$left)) {
+    stop_flow(
+      list(call = call(how)), "`", how, "` must be a statement of the function or loop; here it is ",
+      "a part of a condition"
+    )
+  }
   flow$left <- how
   value
+}
+
+control_exit <- function(site) {
+  if (any(vapply(flow$frames, identical, NA, parent.frame()))) {
+    stop_flow(site, "on.exit() cannot depend on a traced condition; call it before")
+  }
 }
 
 # `&&` and `||`.
@@ -104,44 +100,34 @@ lazy_after <- function(site, left, right) {
 lazy_branches <- function(site, frame, left) {
   and <- site$kind == "&&"
   other <- function() {
-    done <- run_nodes(site$right, frame, list(needed = TRUE, tail = "none"))
+    done <- run_parts(site$right, frame, in_value)
     done$value <- condition_of(done$value, site)
     done
   }
   known <- function() completion(0L, !and)
   yes <- if (and) other else known
   no <- if (and) known else other
-  merged_branches(site, frame, left, yes, no, site$right, TRUE)$value
+  merged_branches(site, frame, left, yes, no, site$changes, TRUE)$value
 }
 
 # Whether R's `while` goes on. A traced condition runs the rest of the loop.
 control_while <- function(site, condition) {
-  if (is.logical(condition) && !is.object(condition) && length(condition) == 1L &&
-    !is.na(condition)) {
-    return(condition)
-  }
   condition <- condition_of(condition, site)
   if (!is_traced(condition)) {
     return(condition)
   }
-  frame <- parent.frame()
-  done <- while_region(site, frame, condition, completion(0L))
-  flow$returned <- left_function(site, frame, done)
+  while_region(site, parent.frame(), condition, completion(0L))
   FALSE
 }
 
-# The arm of `switch` for the loop: R's own `for` over control_taken(), nothing, or the end of the
-# function.
+# The arm of `switch` for the loop: R's own `for` over control_taken(), or nothing.
 control_for <- function(site, values) {
-  frame <- parent.frame()
   values <- loop_values(site, values)
   if (is_region_of(values)) {
-    done <- for_region(site, frame, values)
-    return(if (left_function(site, frame, done)) 3L else 2L)
+    for_region(site, parent.frame(), values)
+    return(2L)
   }
-  values <- elements_of(site, values)
-  flow$taken <- values
-  if (!is.null(site$record)) assign(site$record, record_of(values), envir = frame)
+  flow$taken <- elements_of(site, values)
   control_start(site)
   1L
 }
@@ -152,9 +138,13 @@ control_taken <- function() {
   values
 }
 
-record_of <- function(values) list2env(list(values = values, at = 0L), parent = emptyenv())
-
-control_turn <- function(record) record$at <- record$at + 1L
+# A loop that runs by its parts: 1, or 2 if the function has ended in it.
+control_loop <- function(site) {
+  done <- run_loop(site, parent.frame())
+  if (!is_known(done)) stop_stuck(site)
+  flow$value <- done$value
+  invisible(if (done$kind == 3L) 2L else 1L)
+}
 
 # Values as R's `for` goes through them, or its error.
 elements_of <- function(site, values) {
@@ -166,7 +156,6 @@ elements_of <- function(site, values) {
 }
 
 control_start <- function(site) {
-  flow$returned <- FALSE
   trace <- session()$trace
   site$start <- if (!is.null(trace)) .Call(joist_r_trace_length, trace)
   invisible()
@@ -174,7 +163,7 @@ control_start <- function(site) {
 
 unrolled_limit <- 1000L
 
-# After a loop that R ran: 1 if the function has ended in it. A long one is mentioned once.
+# After a loop over R values. A long one is mentioned once.
 control_end <- function(site) {
   trace <- session()$trace
   if (!is.null(trace) && !is.null(site$start) && !isTRUE(flow$notes$unrolled)) {
@@ -191,9 +180,7 @@ control_end <- function(site) {
       ))
     }
   }
-  returned <- flow$returned
-  flow$returned <- FALSE
-  invisible(if ("return" %in% site$ways) if (returned) 1L else 2L)
+  invisible()
 }
 
 control_switch <- function(site, value) {
@@ -317,10 +304,11 @@ control_functions <- list(
   sum = tensor_first(base::sum), prod = tensor_first(base::prod),
   range = tensor_first(base::range), any = tensor_first(base::any), all = tensor_first(base::all),
   seq_len = counted_sequence, .joist_range = control_range,
-  .joist_if = control_if, .joist_value = control_value, .joist_nothing = control_nothing,
-  .joist_leave = control_leave, .joist_lazy = control_lazy, .joist_while = control_while,
-  .joist_for = control_for, .joist_taken = control_taken, .joist_turn = control_turn,
-  .joist_start = control_start, .joist_end = control_end, .joist_switch = control_switch,
+  .joist_run = control_run, .joist_if = control_if, .joist_value = control_value,
+  .joist_nothing = control_nothing, .joist_leave = control_leave, .joist_exit = control_exit,
+  .joist_lazy = control_lazy, .joist_loop = control_loop, .joist_while = control_while,
+  .joist_for = control_for, .joist_taken = control_taken, .joist_start = control_start,
+  .joist_end = control_end, .joist_switch = control_switch,
   .joist_function = control_function, .joist_fit = control_fit
 )
 
@@ -328,6 +316,9 @@ control_functions <- list(
 
 # TRUE, FALSE, or a traced scalar of dtype bool.
 condition_of <- function(x, site) {
+  if (is.logical(x) && !is.object(x) && length(x) == 1L && !is.na(x)) {
+    return(x)
+  }
   if (!is_traced(x)) {
     return(as_written(site, if (x) TRUE else FALSE))
   }
@@ -406,7 +397,7 @@ place_of_message <- function(site) {
 }
 
 stop_stuck <- function(site) {
-  words <- paste0("`", setdiff(site$escapes, ""), "`", collapse = " and ")
+  words <- paste0("`", union(site$escapes, site$ways), "`", collapse = " and ")
   stop_flow(
     site, words, " on a traced condition must be a statement of the function or loop; here ",
     header_of(site), " is a part of an expression"

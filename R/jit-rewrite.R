@@ -1,7 +1,8 @@
-# The form in which functions are traced: their control flow calls the functions of control_flow.R
-# instead of R's. A condition, loop or assignment becomes a *site*, an environment with its code and
-# what is known about that before anything runs. On R values the code does what it did before, in
-# its own frame; a traced condition runs the *nodes* of a site, its statements one by one.
+# The form in which functions are traced: a list of *parts*, which run one after the other
+# (jit-traced_branches.R). A statement that may end more than itself, by `break`, `next` or
+# `return()`, is a part of its own. Everything else is code that R evaluates in the function's frame;
+# its conditions, loops and assignments call the functions of jit-control_flow.R, with a *site*: an
+# environment with the code and what is known of it before anything runs.
 
 # ---- which functions are rewritten ----
 
@@ -195,17 +196,21 @@ rewrite_function <- function(defaults, code, reference, up) {
   names <- names(defaults)
   # Variables that only functions written in the code are assigned to.
   literal <- setdiff(.Call(joist_r_code_whole, code, TRUE), .Call(joist_r_code_whole, code, FALSE))
-  fun <- list2env(list(
-    reads = reads_in(code), arguments = union(names, up$arguments), loops = 0L,
+  fun <- list(
+    reads = reads_in(code), arguments = union(names, up$arguments),
     locals = union(setdiff(c(names, assigned_in(code)), literal), up$locals)
-  ), parent = emptyenv())
-  context <- list(
-    fun = fun, ref = reference, needed = TRUE, loops = 0L,
-    chain = list(nodes = list(), loop = NULL, up = NULL)
   )
-  code <- statement(code, context)$native
+  # R wants UseMethod() to be called by the function itself.
+  native <- "UseMethod" %in% .Call(joist_r_code_called, code)
+  context <- list(fun = fun, ref = reference, needed = TRUE, loops = 0L, native = native)
+  code <- if (native || length(escapes(code)) == 0L) {
+    expression_code(code, context)
+  } else {
+    call(".joist_run", parts_of(code, context))
+  }
   if (is.call(code)) attr(code, "joist_rewritten") <- TRUE
   formals <- as.list(defaults)
+  context$native <- TRUE
   for (k in seq_along(formals)) {
     if (is.call(formals[[k]])) formals[[k]] <- expression_code(formals[[k]], context)
   }
@@ -220,59 +225,91 @@ new_site <- function(kind, code, context) {
   merged <- if (kind %in% loop_heads) union(live, names(reads)) else live
   list2env(list(
     kind = kind, call = code, ref = context$ref, needed = context$needed, live = live,
-    merged = merged,
-    forced = intersect(names(reads), context$fun$arguments), escapes = escapes(code),
-    chain = context$chain, start = NULL
+    merged = merged, escapes = escapes(code),
+    forced = intersect(names(reads), context$fun$arguments)
   ), parent = emptyenv())
 }
 
-# A statement as R evaluates it, `native`, and as a list of nodes.
-statement <- function(code, context) {
-  if (!is.call(code)) {
-    return(leaf(code, code, context))
+# The variables that code assigns, in the frame and (`supers`) around it, and whether it may call
+# stop().
+changes_in <- function(code) {
+  list(
+    assigned = assigned_in(code), supers = super_assigned(code),
+    raises = "stop" %in% .Call(joist_r_code_called, code)
+  )
+}
+
+changes_of <- function(parts) {
+  all <- lapply(parts, `[[`, "changes")
+  list(
+    assigned = unique(unlist(lapply(all, `[[`, "assigned"))),
+    supers = unique(unlist(lapply(all, `[[`, "supers"))),
+    raises = any(vapply(all, `[[`, NA, "raises"))
+  )
+}
+
+# Code as one part, even if it has ways out.
+one_part <- function(code, context) {
+  own <- with_line(expression_code(code, context), context$ref)
+  list(new_part("code", code, own))
+}
+
+# The parts of a statement. Neighbours without ways out are one part.
+parts_of <- function(code, context) {
+  if (length(escapes(code)) == 0L) {
+    return(one_part(code, context))
   }
+  if (head_of(code) != "{") {
+    return(list(statement_part(code, context)))
+  }
+  leaves <- vapply(code, function(part) length(escapes(part)) > 0L, NA)[-1L]
+  runs <- split(seq_along(leaves) + 1L, cumsum(leaves | c(TRUE, leaves[-length(leaves)])))
+  unlist(unname(lapply(runs, function(at) {
+    own <- context
+    own$needed <- context$needed && length(code) %in% at
+    if (!leaves[at[1L] - 1L]) {
+      return(one_part(part_of_block(code, at), own))
+    }
+    references <- attr(code, "srcref")
+    if (length(references) >= at) own$ref <- references[[at]]
+    parts_of(code[[at]], own)
+  })), recursive = FALSE)
+}
+
+part_of_block <- function(code, at) {
+  part <- code[c(1L, at)]
+  references <- attr(code, "srcref")
+  if (length(references) >= max(at)) attr(part, "srcref") <- references[c(1L, at)]
+  part
+}
+
+ways_out <- c("break", "next", "return")
+
+part_kinds <- c("code", ways_out, "if", "loop", "inner")
+if_kind <- 4L
+
+# C knows the first four fields. The code of an `if` is its condition; `inner` code has ways out.
+new_part <- function(kind, source, code, site = NULL) {
+  list(
+    kind = match(kind, part_kinds) - 1L, code = code, yes = site$yes, no = site$no, site = site,
+    changes = changes_in(source)
+  )
+}
+
+statement_part <- function(code, context) {
   head <- head_of(code)
-  leaves <- escapes(code)
-  if (head == "{") {
-    return(block(code, context))
+  if (head == "if") {
+    site <- branch(code, context)
+    return(new_part("if", code, site$condition, site))
   }
-  made <- switch(head,
-    "if" = branch(code, context),
-    "for" = ,
-    "while" = ,
-    "repeat" = loop(code, context),
-    "break" = ,
-    "next" = list(native = code, nodes = list(flow_node(head, code))),
-    "return" = {
-      value <- if (length(code) > 1L) expression_code(code[[2L]], context)
-      native <- code
-      if (length(code) > 1L) native[[2L]] <- value
-      node <- flow_node("return", code, code = with_line(value, context$ref))
-      list(native = native, nodes = list(node))
-    },
-    NULL
-  )
-  if (is.null(made)) {
-    return(leaf(expression_code(code, context), code, context))
+  if (head %in% loop_heads) {
+    return(new_part("loop", code, NULL, loop(code, context)))
   }
-  if (length(leaves) == 0L) leaf(made$native, code, context) else made
-}
-
-leaf <- function(native, code, context) {
-  own <- if (length(escapes(code)) > 0L) left_by_call(native) else native
-  head <- if (is.call(code)) head_of(code) else ""
-  node <- flow_node(
-    "leaf", code,
-    code = with_line(own, context$ref), ref = context$ref, raises = head == "stop",
-    exits = head == "on.exit"
-  )
-  list(native = native, nodes = list(node))
-}
-
-# A statement of a body: variables that it assigns, in the frame and (`supers`) around it, and what
-# its type needs.
-flow_node <- function(type, source, ...) {
-  list(type = type, ..., assigned = assigned_in(source), supers = super_assigned(source))
+  if (head %in% ways_out) {
+    value <- if (length(code) > 1L) valued(code[[2L]], context)
+    return(new_part(head, code, with_line(value, context$ref)))
+  }
+  new_part("inner", code, with_line(expression_code(code, context), context$ref))
 }
 
 # Code in braces, with the line of the source that R notes for what is evaluated.
@@ -286,119 +323,108 @@ in_braces <- function(reference, ...) {
   braces
 }
 
-# `break`, `next` and `return()` within an expression, for code that is evaluated by a node.
-left_by_call <- function(code, loops = FALSE) {
-  if (!is.call(code)) {
-    return(code)
-  }
-  head <- head_of(code)
-  if (head == "function" || .Call(joist_r_code_quotes, code)) {
-    return(code)
-  }
-  if (head %in% c("break", "next")) {
-    return(if (loops) code else bquote(return(.joist_leave(.(head)))))
-  }
-  inner <- loops || head %in% loop_heads
-  for (k in seq_along(code)) {
-    if (is.call(code[[k]])) code[[k]] <- left_by_call(code[[k]], inner)
-  }
-  if (head == "return") {
-    value <- if (length(code) > 1L) code[[2L]]
-    return(bquote(return(.joist_leave("return", .(value)))))
+block <- function(code, context) {
+  references <- attr(code, "srcref")
+  for (k in seq_along(code)[-1L]) {
+    own <- context
+    if (length(references) >= k) own$ref <- references[[k]]
+    own$needed <- context$needed && k == length(code)
+    part <- expression_code(code[[k]], own)
+    if (!is.null(part)) code[[k]] <- part
   }
   code
 }
 
-block <- function(code, context) {
-  references <- attr(code, "srcref")
-  natives <- code
-  nodes <- list()
-  for (k in rev(seq_along(code)[-1L])) {
-    own <- context
-    if (length(references) >= k) own$ref <- references[[k]]
-    own$needed <- context$needed && k == length(code)
-    if (!is.null(own$chain)) own$chain$nodes <- c(nodes, own$chain$nodes)
-    made <- statement(code[[k]], own)
-    if (!is.null(made$native)) natives[[k]] <- made$native
-    nodes <- c(made$nodes, nodes)
-  }
-  list(native = natives, nodes = nodes)
+
+valued <- function(code, context) {
+  context$needed <- TRUE
+  if (is.call(code)) expression_code(code, context) else code
 }
 
-branch <- function(code, context) {
+branch <- function(code, context, parts = parts_of) {
   site <- new_site("if", code, context)
-  made <- list(statement(code[[3L]], context))
-  if (length(code) > 3L) made[[2L]] <- statement(code[[4L]], context)
-  site$yes <- made[[1L]]$nodes
-  site$no <- if (length(made) > 1L) made[[2L]]$nodes else list()
+  site$changes <- changes_in(code)
+  site$yes <- parts(code[[3L]], context)
+  site$no <- if (length(code) > 3L) parts(code[[4L]], context) else list()
   site$yes_always <- .Call(joist_r_code_always_escapes, code[[3L]])
-  site$no_always <- length(code) > 3L && .Call(joist_r_code_always_escapes, code[[4L]])
-  condition <- expression_code(code[[2L]], context)
-  site$condition <- with_line(condition, context$ref)
-  arms <- list(
-    made[[1L]]$native, if (length(made) > 1L) made[[2L]]$native else quote(.joist_nothing()),
+  site$leaves <- site$yes_always ||
+    length(code) > 3L && .Call(joist_r_code_always_escapes, code[[4L]])
+  site$condition <- with_line(valued(code[[2L]], context), context$ref)
+  site
+}
+
+native_branch <- function(code, context) {
+  site <- branch(code, context, one_part)
+  no <- if (length(site$no) > 0L) site$no[[1L]]$code else quote(.joist_nothing())
+  call(
+    "switch", call(".joist_if", site, site$condition), site$yes[[1L]]$code, no,
     quote(.joist_value())
   )
-  if (length(site$escapes) > 0L && !is.null(context$chain)) {
-    in_loop <- !is.null(context$chain$loop)
-    arms <- c(arms, quote(return(.joist_value())), if (in_loop) quote(break))
-  }
-  native <- as.call(c(quote(switch), call(".joist_if", site, condition), arms))
-  list(native = native, nodes = list(flow_node("if", code, site = site)))
 }
 
-loop <- function(code, context) {
+loop <- function(code, context, parts = parts_of) {
   head <- head_of(code)
   site <- new_site(head, code, context)
-  site$endless <- FALSE
   at <- switch(head, "for" = 4L, "while" = 3L, "repeat" = 2L)
-  ways <- unique(unlist(lapply(as.list(code)[-1L], escapes)))
-  returns <- "return" %in% ways
+  site$changes <- changes_in(code)
+  site$ways <- ways_in(code)
+  site$endless <- FALSE
   inner <- context
   inner$needed <- FALSE
   inner$loops <- context$loops + 1L
-  inner$chain <- list(nodes = list(), loop = site, up = if (returns) context$chain)
-  site$ways <- ways
-  body <- statement(code[[at]], inner)
-  site$body <- body$nodes
-  site$assigned <- assigned_in(code)
-  site$supers <- super_assigned(code)
-  finish <- call(".joist_end", site)
-  if (returns) finish <- bquote(switch(.(finish), return(.joist_value()), .joist_nothing()))
-  native <- if (head == "for") {
-    native_for(code, site, body$native, finish, context)
+  site$body <- parts(code[[at]], inner)
+  if (head == "for") {
+    site$variable <- as.character(code[[2L]])
+    values <- valued(code[[3L]], context)
+    if (is.call(values) && head_of(values) == ":") {
+      values <- as.call(c(quote(.joist_range), site, as.list(values)[-1L]))
+    }
+    site$values <- with_line(values, context$ref)
+    site$counted <- is_counting(code[[3L]])
   } else {
     condition <- if (head == "while") code[[2L]] else TRUE
+    site$given <- changes_in(condition)
+    site$condition <- with_line(valued(condition, context), context$ref)
     site$endless <- isTRUE(condition)
-    site$given <- assigned_in(condition)
-    condition <- expression_code(condition, context)
-    site$condition <- with_line(condition, context$ref)
-    turns <- if (head == "while") {
-      call("while", call(".joist_while", site, condition), body$native)
-    } else {
-      call("repeat", body$native)
-    }
-    in_braces(context$ref, call(".joist_start", site), turns, finish)
   }
-  list(native = native, nodes = list(flow_node("loop", code, site = site)))
+  site
 }
 
-native_for <- function(code, site, body, finish, context) {
-  site$variable <- as.character(code[[2L]])
-  values <- expression_code(code[[3L]], context)
-  if (is.call(values) && head_of(values) == ":") {
-    values <- as.call(c(quote(.joist_range), site, as.list(values)[-1L]))
+# The ways to leave a loop that are in it.
+ways_in <- function(code) unique(unlist(lapply(as.list(code)[-1L], escapes)))
+
+# A loop as an expression. One with ways out runs its parts; R itself runs others over R values.
+native_loop <- function(code, context) {
+  ways <- ways_in(code)
+  if (length(ways) > 0L && !context$native) {
+    run <- call(".joist_loop", loop(code, context))
+    left <- native_leave(quote(return(.joist_value())), "return", context)
+    return(if ("return" %in% ways) call("switch", run, quote(.joist_nothing()), left) else run)
   }
-  site$values <- with_line(values, context$ref)
-  site$counted <- is_counting(code[[3L]])
-  if (length(site$ways) > 0L) {
-    context$fun$loops <- context$fun$loops + 1L
-    site$record <- paste0(".joist_loop_", context$fun$loops)
-    body <- in_braces(context$ref, call(".joist_turn", as.name(site$record)), body)
+  site <- loop(code, context, one_part)
+  site$stuck <- length(ways) > 0L
+  head <- head_of(code)
+  turns <- switch(head,
+    "for" = call("for", code[[2L]], quote(.joist_taken()), site$body[[1L]]$code),
+    "while" = call("while", call(".joist_while", site, site$condition), site$body[[1L]]$code),
+    "repeat" = call("repeat", site$body[[1L]]$code)
+  )
+  finish <- call(".joist_end", site)
+  if (head == "for") {
+    turns <- in_braces(context$ref, turns, finish)
+    return(call("switch", call(".joist_for", site, site$values), turns, quote(.joist_nothing())))
   }
-  turns <- in_braces(context$ref, call("for", code[[2L]], quote(.joist_taken()), body), finish)
-  arms <- list(turns, quote(.joist_nothing()), quote(return(.joist_value())))
-  as.call(c(quote(switch), call(".joist_for", site, values), arms))
+  in_braces(context$ref, call(".joist_start", site), turns, finish)
+}
+
+# Of code that a node evaluates; a native function has no nodes.
+native_leave <- function(code, head, context) {
+  value <- if (length(code) > 1L) valued(code[[2L]], context)
+  if (!context$native) {
+    return(call("return", call(".joist_leave", head, value)))
+  }
+  if (!is.null(value)) code[[2L]] <- value
+  code
 }
 
 # A call of nv_seq_len() or seq_len().
@@ -408,24 +434,31 @@ is_counting <- function(code) {
   is.name(name) && as.character(name) %in% c("nv_seq_len", "seq_len")
 }
 
-# Code of an expression, whose `break`, `next` and `return()` leave more than itself.
+# Code of an expression.
 expression_code <- function(code, context) {
   if (!is.call(code)) {
     return(code)
   }
   head <- head_of(code)
+  if (head == "on.exit") {
+    return(call("{", call(".joist_exit", new_site(head, code, context)), code))
+  }
   if (.Call(joist_r_code_quotes, code)) {
     return(code)
   }
-  context$chain <- NULL
-  context$needed <- TRUE
+  if (head == "{") {
+    return(block(code, context))
+  }
+  if (!head %in% c("if", loop_heads)) context$needed <- TRUE
   switch(head,
     "function" = inner_function(code, context),
-    "{" = block(code, context)$native,
-    "if" = branch(code, context)$native,
+    "if" = native_branch(code, context),
     "for" = ,
     "while" = ,
-    "repeat" = loop(code, context)$native,
+    "repeat" = native_loop(code, context),
+    "break" = ,
+    "next" = ,
+    "return" = native_leave(code, head, context),
     "&&" = ,
     "||" = lazy_operator(code, head, context),
     "$" = ,
@@ -476,11 +509,12 @@ is_known_function <- function(code) {
 
 lazy_operator <- function(code, head, context) {
   site <- new_site(head, code, context)
-  right <- expression_code(code[[3L]], context)
-  node <- flow_node("leaf", code[[3L]], code = with_line(right, context$ref), exits = FALSE)
-  site$right <- list(node)
+  site$right <- one_part(code[[3L]], context)
+  site$changes <- changes_in(code[[3L]])
   site$simple <- is_harmless(code[[3L]])
-  call(".joist_lazy", site, expression_code(code[[2L]], context), right)
+  call(
+    ".joist_lazy", site, expression_code(code[[2L]], context), expression_code(code[[3L]], context)
+  )
 }
 
 # Code that computes a bool without an error and at little cost, so that it may always run.

@@ -1,152 +1,121 @@
-# Statements of functions that are traced, run one by one, and branches on traced conditions; see
-# control_flow.R.
+# Parts of functions that are traced, and branches on traced conditions; see jit-rewrite.R.
 
-# ---- statements ----
+# ---- parts ----
 
 # How evaluation ended: normally (0), by `break` (1), `next` (2) or `return()` (3), with a value.
 # `kind` is one of these, or a traced number, and then `may` has those that it can be.
 completion <- function(kind, value = NULL, may = kind) list(kind = kind, may = may, value = value)
 
-is_known <- function(done) !is_tensor(done$kind)
+is_known <- function(done) !is.object(done$kind)
 
-# What comes at the end of nodes: that of the function, of an iteration, or of neither.
-level_of <- function(chain) {
-  in_loop <- !is.null(chain$loop)
-  list(needed = !in_loop, tail = if (in_loop) "loop" else "function")
-}
+# What comes at the end of parts: the end of the function, of an iteration, or of neither.
+in_function <- list(needed = TRUE, tail = "function")
+in_body <- list(needed = FALSE, tail = "loop")
+in_middle <- list(needed = FALSE, tail = "none")
+in_value <- list(needed = TRUE, tail = "none")
 
-run_nodes <- function(nodes, frame, level) {
-  count <- length(nodes)
-  if (count == 0L) {
-    return(at_end(completion(0L), level))
-  }
-  for (k in seq_len(count)) {
-    node <- nodes[[k]]
-    inner <- level
-    if (k < count) inner <- list(needed = FALSE, tail = "none")
-    rest <- nodes[-seq_len(k)]
-    site <- node$site
-    # A branch that is always left takes no part in the rest.
-    if (k < count && node$type == "if" && (site$yes_always || site$no_always)) {
-      return(at_end(run_if(node, frame, level, rest), level))
+# `ran` is how far C has got with the parts.
+run_parts <- function(parts, frame, level, ran = .Call(joist_r_code_parts, parts, frame)) {
+  repeat {
+    rest <- ran[[4L]]
+    if (is.null(rest)) {
+      return(at_end(completion(ran[[1L]], ran[[2L]]), level))
     }
-    done <- run_node(node, frame, inner)
-    if (k == count && (is_known(done) || level$tail != "function")) {
-      return(at_end(done, level))
+    part <- rest[[1L]]
+    rest <- rest[-1L]
+    site <- part$site
+    done <- if (ran[[1L]] == if_kind) {
+      condition <- condition_of(ran[[3L]], site)
+      if (!is_traced(condition)) {
+        rest <- c(if (condition) site$yes else site$no, rest)
+        ran <- .Call(joist_r_code_parts, rest, frame)
+        next
+      }
+      if (length(rest) == 0L || site$leaves) {
+        return(at_end(run_branches(site, frame, condition, level, rest), level))
+      }
+      run_branches(site, frame, condition, in_middle)
+    } else if (is.null(site)) {
+      run_inner(part$code, frame)
+    } else {
+      run_loop(site, frame)
     }
     if (!is_known(done)) {
       return(follow(done, rest, frame, level))
     }
-    if (done$kind != 0L) {
+    if (done$kind != 0L || length(rest) == 0L) {
       return(at_end(done, level))
     }
+    ran <- .Call(joist_r_code_parts, rest, frame)
   }
+}
+
+# A statement with ways out that are parts of its expressions.
+run_inner <- function(code, frame) {
+  flow$left <- ""
+  value <- eval(code, frame)
+  kind <- match(flow$left, ways_out, 0L)
+  flow$left <- NULL
+  completion(kind, value)
+}
+
+# Evaluates code in a frame as a part of the function that it is the frame of.
+run_code <- function(code, frame) {
+  if (is.call(code)) .Call(joist_r_code_run, code, frame) else eval(code, frame)
 }
 
 # At the end of an iteration `next` changes nothing, at the end of a function its value is returned.
 at_end <- function(done, level) {
-  force(done) # not within a method for %in%, which would take the class from an error
-  if (level$tail == "loop" && 2L %in% done$may) {
+  if (is_known(done)) {
+    if (level$tail == "loop" && done$kind == 2L) done$kind <- done$may <- 0L
+    if (level$tail == "function" && done$kind == 0L) done$kind <- done$may <- 3L
+  } else if (level$tail == "loop" && any(done$may == 2L)) {
     done$may <- union(0L, setdiff(done$may, 2L))
-    if (is_known(done)) {
-      done$kind <- 0L
-    } else if (length(done$may) == 1L) {
-      done$kind <- done$may
-    } else {
-      done$kind <- nv_ifelse(done$kind == 2L, 0L, done$kind)
-    }
+    done$kind <- if (length(done$may) == 1L) done$may else nv_ifelse(done$kind == 2L, 0L, done$kind)
   }
-  if (level$tail == "function" && identical(done$kind, 0L)) done$kind <- done$may <- 3L
   done
 }
 
-run_node <- function(node, frame, level) {
-  switch(node$type,
-    "leaf" = {
-      if (node$exits) {
-        stop_flow(
-          list(call = quote(on.exit()), ref = node$ref), "on.exit() cannot depend on a traced ",
-          "condition; call it before"
-        )
-      }
-      flow$left <- NULL
-      value <- eval(node$code, frame)
-      left <- flow$left
-      flow$left <- NULL
-      completion(if (is.null(left)) 0L else match(left, c("break", "next", "return")), value)
-    },
-    "if" = run_if(node, frame, level, NULL),
-    "loop" = run_loop(node$site, frame),
-    "break" = completion(1L),
-    "next" = completion(2L),
-    "return" = completion(3L, eval(node$code, frame))
-  )
-}
-
-# What comes after statements that may have been left.
+# What comes after parts that may have been left.
 follow <- function(done, rest, frame, level) {
-  force(done)
-  if (is_known(done)) {
-    return(if (done$kind == 0L) run_nodes(rest, frame, level) else at_end(done, level))
-  }
-  if (!0L %in% done$may) {
+  if (all(done$may != 0L) || length(rest) == 0L && level$tail != "function") {
     return(at_end(done, level))
   }
-  if (length(rest) == 0L && level$tail != "function") {
-    return(at_end(done, level))
-  }
-  other <- setdiff(done$may, 0L)
-  left <- completion(if (length(other) == 1L) other else done$kind, done$value, other)
+  left <- left_by(done)
   merged_branches(
-    done$site, frame, done$kind == 0L, function() run_nodes(rest, frame, level),
-    function() at_end(left, level), rest, level$needed
+    done$site, frame, done$kind == 0L, function() run_parts(rest, frame, level),
+    function() at_end(left, level), changes_of(rest), level$needed
   )
 }
 
-follow_chain <- function(chain, frame, done) {
-  repeat {
-    done <- follow(done, chain$nodes, frame, level_of(chain))
-    if (is.null(chain$loop)) {
-      return(done)
-    }
-    done <- continue_loop(chain$loop, frame, done)
-    chain <- chain$up
-    if (is.null(chain)) stop_stuck(done$site)
-  }
+# How evaluation ended if it did not end normally.
+left_by <- function(done) {
+  other <- setdiff(done$may, 0L)
+  completion(if (length(other) == 1L) other else done$kind, done$value, other)
 }
 
 # ---- branches ----
 
-run_if <- function(node, frame, level, rest) {
-  site <- node$site
-  condition <- node$given
-  if (is.null(condition)) condition <- condition_of(eval(site$condition, frame), site)
-  if (is_traced(condition)) {
-    return(run_branches(site, frame, condition, level, rest))
-  }
-  nodes <- if (condition) site$yes else site$no
-  run_nodes(c(nodes, rest), frame, level)
-}
-
-run_branches <- function(site, frame, condition, level, rest = NULL) {
-  yes <- site$yes
-  no <- site$no
-  if (site$yes_always) no <- c(no, rest) else yes <- c(yes, rest)
+# `rest` has the parts that follow, if one of the branches is always left.
+run_branches <- function(site, frame, condition, level, rest = list()) {
+  yes <- if (site$yes_always) site$yes else c(site$yes, rest)
+  no <- if (site$yes_always) c(site$no, rest) else site$no
   merged_branches(
-    site, frame, condition, function() run_nodes(yes, frame, level),
-    function() run_nodes(no, frame, level), c(yes, no), level$needed
+    site, frame, condition, function() run_parts(yes, frame, level),
+    function() run_parts(no, frame, level),
+    if (length(rest) == 0L) site$changes else changes_of(c(yes, no)), level$needed
   )
 }
 
-# Traces both branches, functions that give completions, and merges what they assign.
-merged_branches <- function(site, frame, condition, yes, no, nodes, needed) {
-  enter_region(site, frame)
-  on.exit(flow$depth <- flow$depth - 1L)
-  slots <- slots_of(nodes, frame, site)
+# Traces both branches, functions that give completions, and merges what they assign; `changes` is
+# that of their code.
+merged_branches <- function(site, frame, condition, yes, no, changes, needed) {
+  frames <- enter_region(site, frame)
+  on.exit(flow$frames <- frames)
+  slots <- slots_of(changes, frame, site)
   before <- lapply(slots, read_slot)
-  raises <- Filter(function(node) isTRUE(node$raises), nodes)
-  y <- traced_branch(site, yes, slots, before, raises)
-  n <- traced_branch(site, no, slots, before, raises)
+  y <- traced_branch(site, yes, slots, before, changes$raises)
+  n <- traced_branch(site, no, slots, before, changes$raises)
   plan <- list2env(list(pairs = list()), parent = emptyenv())
   after <- Map(function(slot, a, b, was) {
     merged_slot(site, slot, a, b, was, plan)
@@ -162,10 +131,10 @@ merged_branches <- function(site, frame, condition, yes, no, nodes, needed) {
 # The deepest nesting of branches and loops on traced conditions.
 region_depth <- 32L
 
+# Returns the frames whose branches and loops are under way.
 enter_region <- function(site, frame) {
-  flow$depth <- flow$depth + 1L
-  if (flow$depth > region_depth) {
-    flow$depth <- flow$depth - 1L
+  before <- flow$frames
+  if (length(before) >= region_depth) {
     stop_flow(
       site, "more than ", region_depth, " branches and loops within each other at ",
       header_of(site), ": a function that calls itself on a traced condition never ends ",
@@ -174,6 +143,8 @@ enter_region <- function(site, frame) {
   }
   # Arguments that nothing has looked at yet would be computed within a branch.
   for (name in site$forced) force_argument(name, frame)
+  flow$frames <- c(before, list(frame))
+  before
 }
 
 force_argument <- function(name, frame) {
@@ -190,12 +161,12 @@ force_argument <- function(name, frame) {
   }
 }
 
-# `raises` has the statements of the branches that are calls of stop().
+# `raises` is whether the code may call stop().
 traced_branch <- function(site, compute, slots, before, raises) {
   begun <- .Call(joist_r_region_begin, session()$trace, list())
   on.exit(for (k in seq_along(slots)) write_slot(slots[[k]], before[[k]]))
   within_body(begun[[1L]], {
-    done <- if (length(raises) == 0L) {
+    done <- if (!raises) {
       compute()
     } else {
       withCallingHandlers(compute(), simpleError = function(e) {

@@ -1,19 +1,20 @@
-# R's loops on traced conditions, over tensors and up to traced numbers; see control_flow.R.
+# R's loops on traced conditions, over tensors and up to traced numbers; see jit-control_flow.R.
 
-# A loop that a node runs.
+# Runs a loop by its parts.
 run_loop <- function(site, frame) {
+  values <- NULL
   if (site$kind == "for") {
-    values <- loop_values(site, eval(site$values, frame))
+    values <- loop_values(site, run_code(site$values, frame))
     if (is_region_of(values)) {
       return(for_region(site, frame, values))
     }
     values <- elements_of(site, values)
-    assign(site$record, record_of(values), envir = frame)
   }
-  continue_loop(site, frame, completion(0L))
+  control_start(site)
+  done <- if (site$kind == "for") run_for(site, frame, values) else run_while(site, frame)
+  control_end(site)
+  done
 }
-
-in_body <- list(needed = FALSE, tail = "loop")
 
 # ---- what `for` goes over ----
 
@@ -71,46 +72,45 @@ required <- function(x, condition, text) {
 
 # ---- iterations ----
 
-# The iterations of a loop after one that ended as `done` says. Ends normally or by return().
-continue_loop <- function(site, frame, done) {
+# `for` over R values.
+run_for <- function(site, frame, values) {
+  done <- completion(0L)
+  for (k in seq_along(values)) {
+    value <- .subset2(values, k)
+    if (is_known(done)) {
+      assign(site$variable, value, envir = frame)
+      ran <- .Call(joist_r_code_parts, site$body, frame)
+      if (is.null(ran[[4L]]) && ran[[1L]] %% 2L == 0L) next # normally or by `next`
+      done <- run_parts(site$body, frame, in_body, ran)
+    } else {
+      left <- left_by(done)
+      done <- merged_branches(site, frame, done$kind == 0L, function() {
+        assign(site$variable, value, envir = frame)
+        run_parts(site$body, frame, in_body)
+      }, function() left, site$changes, FALSE)
+    }
+    if (all(done$may != 0L)) break
+  }
+  after_loop(done)
+}
+
+# `while` and `repeat`, as long as their conditions are R values.
+run_while <- function(site, frame) {
+  done <- completion(0L)
   repeat {
-    done <- at_end(done, in_body)
-    if (is_known(done) && done$kind != 0L) {
-      return(if (done$kind == 1L) completion(0L) else done)
-    }
-    if (site$kind == "for") {
-      record <- get(site$record, envir = frame)
-      if (record$at >= length(record$values)) {
-        return(after_loop(done))
-      }
-      control_turn(record)
-      turn <- function() {
-        assign(site$variable, .subset2(record$values, record$at), envir = frame)
-        run_nodes(site$body, frame, in_body)
-      }
-      if (is_known(done)) {
-        done <- turn()
-      } else {
-        variable <- list(list(assigned = site$variable, supers = character()))
-        done <- guarded(site, frame, done, turn, c(variable, site$body))
-      }
-      next
-    }
-    going <- if (is_known(done)) condition_of(eval(site$condition, frame), site) else TRUE
-    if (identical(going, FALSE)) {
-      return(completion(0L))
-    }
-    if (!is_known(done)) going <- next_condition(site, frame, done)
+    going <- next_condition(site, frame, done)
     if (is_traced(going)) {
       return(while_region(site, frame, going, done))
     }
-    done <- run_nodes(site$body, frame, in_body)
+    if (!going) {
+      return(after_loop(done))
+    }
+    done <- run_parts(site$body, frame, in_body)
   }
 }
 
-# After the last iteration `break` has no effect.
+# How a loop ends after an iteration that ended as `done` says: normally or by return().
 after_loop <- function(done) {
-  force(done)
   if (is_known(done)) {
     return(if (done$kind == 1L) completion(0L) else done)
   }
@@ -122,17 +122,10 @@ after_loop <- function(done) {
   made
 }
 
-guarded <- function(site, frame, done, compute, nodes) {
-  other <- setdiff(done$may, 0L)
-  left <- completion(if (length(other) == 1L) other else done$kind, done$value, other)
-  merged_branches(site, frame, done$kind == 0L, compute, function() left, nodes, FALSE)
-}
-
 # Whether another iteration follows one that ended as `done` says.
 next_condition <- function(site, frame, done) {
   test <- function() {
-    value <- eval(site$condition, frame)
-    completion(0L, condition_of(value, site))
+    completion(0L, condition_of(run_code(site$condition, frame), site))
   }
   if (is_known(done)) {
     return(if (done$kind == 0L) test()$value else FALSE)
@@ -141,24 +134,12 @@ next_condition <- function(site, frame, done) {
   if (site$endless) {
     return(normal)
   }
-  nodes <- list(list(assigned = site$given, supers = character()))
-  merged_branches(
-    site, frame, normal, test, function() completion(0L, FALSE), nodes, TRUE
-  )$value
-}
-
-# Whether the function has ended in a loop, or because of it: its value is in `flow`.
-left_function <- function(site, frame, done) {
-  if (identical(done$kind, 0L)) {
-    return(FALSE)
-  }
-  if (is.null(site$chain)) stop_stuck(site)
-  done <- follow_chain(site$chain, frame, done)
-  flow$value <- done$value
-  TRUE
+  never <- function() completion(0L, FALSE)
+  merged_branches(site, frame, normal, test, never, site$given, TRUE)$value
 }
 
 for_region <- function(site, frame, values) {
+  if (isTRUE(site$stuck)) stop_stuck(site)
   if (is_loop_count(values)) {
     going <- if (values$empty) values$length > 0L else TRUE
     return(in_new_loop(site, frame, !values$empty, !values$empty, function(loop) {
@@ -181,9 +162,9 @@ for_region <- function(site, frame, values) {
   # The first iteration gives a variable such as `best <- NULL` its type.
   if (length(values) < 2L) stop(made)
   assign(site$variable, values[[1L]], envir = frame)
-  done <- run_nodes(site$body, frame, in_body)
-  if (is_known(done) && done$kind != 0L) {
-    return(if (done$kind == 1L) completion(0L) else done)
+  done <- run_parts(site$body, frame, in_body)
+  if (all(done$may != 0L)) {
+    return(after_loop(done))
   }
   going <- if (is_known(done)) TRUE else done$kind == 0L
   elements_region(site, frame, values[-1L], going, done)
@@ -201,6 +182,7 @@ elements_region <- function(site, frame, values, going, done) {
 }
 
 while_region <- function(site, frame, going, done) {
+  if (isTRUE(site$stuck)) stop_stuck(site)
   in_new_loop(site, frame, site$endless, TRUE, function(loop) run_region(loop, going, done))
 }
 
@@ -223,11 +205,9 @@ in_new_loop <- function(site, frame, certain, first, run) {
 #   plain  keeps the value it has before the loop
 #   temp   has a value within an iteration only
 new_loop <- function(site, frame, certain, first, doubts = TRUE) {
-  enter_region(site, frame)
-  flow$depth <- flow$depth - 1L
-  own <- list(list(assigned = site$assigned, supers = site$supers))
+  flow$frames <- enter_region(site, frame)
   hidden <- new.env(parent = emptyenv())
-  slots <- slots_of(own, frame, site)
+  slots <- slots_of(site$changes, frame, site)
   returns <- "return" %in% site$ways
   if (returns) slots <- c(slots, list(list(name = "value", env = hidden, hidden = TRUE)))
   loop <- list2env(list(
@@ -250,308 +230,15 @@ new_loop <- function(site, frame, certain, first, doubts = TRUE) {
   loop
 }
 
-# Whether an earlier loop has assigned the variable, if that had an iteration.
-may_lack_value <- function(entry) {
-  entry$state == "bound" &&
-    any(vapply(split_value(entry$value, TRUE)$leaves, is_in_doubt, NA))
-}
-
-is_in_doubt <- function(x) !is.null(attr(x, "joist_doubt"))
-
-in_doubt <- function(x) {
-  attr(x, "joist_doubt") <- TRUE
-  x
-}
-
-first_carry <- function(entry) {
-  if (entry$state != "bound") {
-    return(list(status = "none"))
-  }
-  carry <- split_value(entry$value, TRUE)
-  carry$status <- if (length(carry$leaves) > 0L) "carry" else "plain"
-  carry
-}
-
-# A nested list with places for its tensors, `leaves`. R numbers in lists are left where they are,
-# until the body changes them.
-split_value <- function(x, top = FALSE) {
-  leaves <- list()
-  split <- function(x, top) {
-    if (is_tensor(x) || top && is_plain_number(x)) {
-      leaves[[length(leaves) + 1L]] <<- x
-      return(place(length(leaves)))
-    }
-    if (is.list(x)) {
-      for (k in seq_along(x)) {
-        part <- .subset2(x, k)
-        if (!is.null(part)) x <- with_element(x, k, split(part, FALSE))
-      }
-    }
-    x
-  }
-  template <- split(x, top)
-  list(template = template, leaves = leaves, types = lapply(leaves, carried_type))
-}
-
-# Gives the variables their values at the start of an iteration; `inputs` are those of the carry.
-bind_variables <- function(loop, inputs) {
-  at <- 0L
-  loop$cells <- lapply(seq_along(loop$slots), function(k) {
-    slot <- loop$slots[[k]]
-    carry <- loop$carry[[k]]
-    before <- loop$before[[k]]
-    if (k %in% loop$variable) {
-      if (carry$status %in% c("carry", "out")) at <<- at + length(carry$leaves)
-      return(NULL)
-    }
-    if (carry$status == "carry") {
-      own <- inputs[at + seq_along(carry$leaves)]
-      at <<- at + length(carry$leaves)
-      return(note_variable(slot, with_results(carry$template, own)))
-    }
-    if (carry$status == "out") at <<- at + length(carry$leaves)
-    if (before$state != "bound" || isTRUE(before$around) && carry$status != "plain") {
-      write_slot(slot, before)
-      return(NULL)
-    }
-    note_variable(slot, before$value, before$cell)
-  })
-}
-
-carried_types <- function(loop) {
-  do.call(c, c(list(list()), lapply(loop$carry, function(carry) {
-    if (carry$status %in% c("carry", "out")) carry$types
-  })))
-}
-
-# The values of the carry after an iteration, converted to the types of carried_types().
-carried_after <- function(loop, after) {
-  do.call(c, c(list(list()), Map(function(carry, entry) {
-    if (carry$status %in% c("carry", "out")) {
-      Map(as_carried, aligned(carry, entry$value, "")$leaves, carry$types)
-    }
-  }, loop$carry, after)))
-}
-
-carried_before <- function(loop) {
-  do.call(c, c(list(list()), Map(function(carry, entry) {
-    if (carry$status == "carry") {
-      note_use(entry)
-      Map(as_carried, carry$leaves, carry$types)
-    } else if (carry$status == "out") {
-      lapply(carry$types, as_carried, x = undefined)
-    }
-  }, loop$carry, loop$before)))
-}
-
-# The leaves of a value in the places of a template. An R number in the template that the value
-# has another number for becomes a leaf: `grown` is the carry with it.
-aligned <- function(carry, value, path) {
-  leaves <- list()
-  more <- FALSE
-  align <- function(like, x, path) {
-    if (is_place(like)) {
-      if (!is_carriable(x)) {
-        type <- carry$types[[unclass(like)[[1L]]]]
-        stop_mismatch("`", path, "` is ", type_text(type), " before and ", kind_text(x), " after")
-      }
-      leaves[[length(leaves) + 1L]] <<- x
-      return(like)
-    }
-    if (identical(like, x)) {
-      return(like)
-    }
-    if (is_carriable(like) && is_carriable(x)) {
-      more <<- TRUE
-      return(like)
-    }
-    if (!same_list(like, x)) {
-      stop_mismatch("`", path, "` is ", kind_text(like), " before and ", kind_text(x), " after")
-    }
-    paths <- element_paths(like, path)
-    for (k in seq_along(like)) align(.subset2(like, k), .subset2(x, k), paths[k])
-    like
-  }
-  align(carry$template, value, path)
-  list(leaves = leaves, more = more)
-}
-
-# Adapts the carry to the values after a traced iteration. Returns whether it has changed, so that
-# the body must be traced again.
-settle_loop <- function(loop, after) {
-  changed <- FALSE
-  for (k in seq_along(loop$slots)) {
-    carry <- loop$carry[[k]]
-    new <- settled_carry(loop, k, after[[k]])
-    if (!identical(new, carry)) changed <- TRUE
-    loop$carry[[k]] <- new
-  }
-  changed
-}
-
-settled_carry <- function(loop, k, entry) {
-  slot <- loop$slots[[k]]
-  carry <- loop$carry[[k]]
-  cell <- loop$cells[[k]]
-  used <- !is.null(cell) && cell$used
-  live <- !is.null(slot$hidden) || slot$name %in% loop$site$live
-  unchanged <- if (is.null(cell)) {
-    identical(entry, loop$before[[k]]) ||
-      k %in% loop$variable && entry$state == "bound" && identical(entry$value, loop$element)
-  } else {
-    entry$state == "bound" && identical(entry$value, cell$value)
-  }
-  as <- function(status) {
-    if (status == carry$status) carry else list(status = status)
-  }
-  if (unchanged) {
-    return(as(if (is.null(cell)) carry$status else "plain"))
-  }
-  if (carry$status == "temp") {
-    return(carry)
-  }
-  if (!entry$state %in% c("bound")) {
-    if (used) stop_carry(loop, poison_text(slot, entry))
-    return(as("temp"))
-  }
-  if (!used && !live) {
-    return(as("temp"))
-  }
-  tryCatch(
-    switch(carry$status,
-      "carry" = grown_carry(carry, entry$value, loop$before[[k]]$value, slot$name),
-      "out" = grown_carry(carry, entry$value, NULL, slot$name),
-      new_carry(loop, slot, cell, entry$value, used)
-    ),
-    joist_mismatch = function(e) {
-      if (used) stop_carry(loop, conditionMessage(e), class = e$kind)
-      loop$carry_reason[[slot$name]] <- conditionMessage(e)
-      as("temp")
-    }
-  )
-}
-
-# The carry of a variable that had no tensor in it before the loop.
-new_carry <- function(loop, slot, cell, value, used) {
-  if (!is.null(cell)) {
-    made <- tryCatch(
-      {
-        aligned(list(template = cell$value), value, slot$name)
-        split_changed(cell$value, cell$value, value)
-      },
-      joist_mismatch = function(e) {
-        if (used) stop_carry(loop, conditionMessage(e), class = c(e$kind, "joist_first_iteration"))
-      }
-    )
-    if (!is.null(made)) {
-      made$status <- "carry"
-      return(made)
-    }
-  }
-  made <- split_value(value, TRUE)
-  if (!loop$certain && is.null(slot$hidden)) {
-    if (length(made$leaves) == 0L) {
-      return(list(status = "temp"))
-    }
-    # The value is there after the loop if that has had an iteration, which the program checks.
-    loop$ran <- TRUE
-    loop$flags <- loop_flags(loop)
-  }
-  made$status <- "out"
-  made
-}
-
-poison_text <- function(slot, entry) {
-  if (entry$state == "poison") {
-    conditionMessage(entry$condition)
-  } else {
-    paste0("`", slot$name, "` has no value after an iteration")
-  }
-}
-
-stop_carry <- function(loop, ..., class = NULL) {
-  stop_flow(loop$site, ..., " an iteration of ", header_of(loop$site), class = class)
-}
-
-# The carry with types for the value after an iteration as well.
-grown_carry <- function(carry, value, before, name) {
-  found <- aligned(carry, value, name)
-  if (found$more) {
-    # Numbers of a list that change.
-    from <- if (carry$status == "out") value else before
-    again <- split_changed(carry$template, from, value)
-    again$status <- carry$status
-    return(again)
-  }
-  for (j in seq_along(found$leaves)) {
-    number <- carry$status == "carry" && is_r_number(carry$leaves[[j]])
-    type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name)
-    # Types are objects, which are replaced only by other ones.
-    if (!same_carried_type(type, carry$types[[j]])) carry$types[[j]] <- type
-  }
-  carry
-}
-
-# The places of `template`, and one for each of its numbers that is another one in `value`; what is
-# in these places in `from`.
-split_changed <- function(template, from, value) {
-  leaves <- list()
-  split <- function(like, x, y) {
-    if (is_place(like) || is_carriable(like) && !identical(like, y)) {
-      leaves[[length(leaves) + 1L]] <<- x
-      return(place(length(leaves)))
-    }
-    if (is.list(like)) {
-      for (k in seq_along(like)) {
-        part <- .subset2(like, k)
-        if (!is.null(part)) {
-          like <- with_element(like, k, split(part, .subset2(x, k), .subset2(y, k)))
-        }
-      }
-    }
-    like
-  }
-  template <- split(template, from, value)
-  list(template = template, leaves = leaves, types = lapply(leaves, carried_type))
-}
-
-same_carried_type <- function(x, y) {
-  same_type(x, y) && identical(shape(x), shape(y)) && has_mask(x) == has_mask(y)
-}
-
-# The type of a carry that starts as `own` and that an iteration makes `x`.
-widened_type <- function(own, x, number, name) {
-  type <- carried_type(x)
-  extents <- joint_shape(shape(own), shape(type), number, is_r_number(x))
-  if (is.null(extents)) {
-    stop_mismatch(
-      "`", name, "` has shape ", shape_text(own), " before and ", shape_text(type), " after",
-      kind = "joist_shape_error"
-    )
-  }
-  new <- own
-  if (!same_type(own, type)) {
-    joined <- joined_type(own, type)
-    if ((ambiguous(own) || number) && joined == type_name(type)) {
-      new <- type
-    } else if (!(joined == type_name(own) && (ambiguous(type) || is_r_number(x)))) {
-      stop_mismatch(
-        "`", name, "` is ", type_name(own), " before and ", type_name(type), " after",
-        kind = "joist_promotion_error"
-      )
-    }
-  }
-  nv_aval(dtype(new), extents, ambiguous(new), has_mask(own) || has_mask(type))
-}
-
 # Traces the body until the types of the carry are settled. `trace` gives a traced body, whose
 # outputs have the variables after it, `after`.
 settle_region <- function(loop, trace) {
-  flow$depth <- flow$depth + 1L
+  frames <- flow$frames
   on.exit({
-    flow$depth <- flow$depth - 1L
+    flow$frames <- frames
     restore_variables(loop)
   })
+  flow$frames <- c(frames, list(loop$frame))
   repeat {
     traced <- trace()
     if (!settle_loop(loop, traced$outputs$after)) {
@@ -565,47 +252,6 @@ restore_variables <- function(loop) {
   for (k in seq_along(loop$slots)) write_slot(loop$slots[[k]], loop$before[[k]])
 }
 
-# Gives the variables their values after the loop, and notes which of those before it were used.
-write_variables <- function(loop, results, ran = NULL) {
-  at <- 0L
-  for (k in seq_along(loop$slots)) {
-    slot <- loop$slots[[k]]
-    carry <- loop$carry[[k]]
-    entry <- loop$entered[[as.character(k)]]
-    if (is.null(entry)) entry <- loop$before[[k]]
-    if (carry$status %in% c("carry", "out")) {
-      own <- results[at + seq_along(carry$types)]
-      at <- at + length(carry$types)
-      if (carry$status == "out" && !loop$certain && is.null(slot$hidden)) {
-        own <- lapply(own, required, ran, no_iteration_text(loop, slot))
-        own <- lapply(own, in_doubt)
-      }
-      entry <- list(state = "bound", value = with_results(carry$template, own))
-    } else if (carry$status == "temp") {
-      reason <- loop$carry_reason[[slot$name]]
-      entry <- poison(loop$site, paste0(
-        if (is.null(reason)) {
-          paste0(
-            "`", slot$name, "` has a value within an iteration of ", header_of(loop$site),
-            place_of(loop$site), ", and none after the loop, which may have had no iteration; ",
-            "assign it before"
-          )
-        } else {
-          paste0(reason, " an iteration of ", header_of(loop$site), place_of(loop$site))
-        }
-      ))
-    }
-    write_slot(slot, entry)
-  }
-}
-
-no_iteration_text <- function(loop, slot) {
-  paste0(
-    "`", slot$name, "` has no value: ", header_of(loop$site), place_of(loop$site),
-    " had no iteration; assign `", slot$name, "` before"
-  )
-}
-
 # `for` over the elements of a tensor, without `break` and return().
 scan_region <- function(loop, values) {
   frame <- loop$frame
@@ -617,7 +263,7 @@ scan_region <- function(loop, values) {
       bind_variables(loop, inputs[seq_along(types)])
       loop$element <- inputs[[length(inputs)]]
       assign(site$variable, loop$element, envir = frame)
-      run_nodes(site$body, frame, in_body)
+      run_parts(site$body, frame, in_body)
       list(after = lapply(loop$slots, read_slot))
     })
   })
@@ -649,7 +295,7 @@ run_region <- function(loop, going, done) {
   loop$indexed <- !is.null(loop$length)
   # A condition without assignments is a body; otherwise each iteration computes the next condition.
   loop$flagged <- loop$indexed || site$endless || !is_known(done) ||
-    any(c("break", "return") %in% site$ways) || length(site$given) > 0L
+    any(c("break", "return") %in% site$ways) || length(unlist(site$given[1:2])) > 0L
   loop$flags <- loop_flags(loop)
   traced <- settle_region(loop, function() traced_iteration(loop))
   types <- c(loop$flags, carried_types(loop))
@@ -689,7 +335,7 @@ traced_iteration <- function(loop) {
   if (!loop$flagged) {
     loop$condition <- trace_body(types, function(inputs) {
       bind_variables(loop, inputs[seq_along(inputs) > first])
-      list(condition_of(eval(site$condition, loop$frame), site))
+      list(condition_of(run_code(site$condition, loop$frame), site))
     })
     used <- loop$cells
     restore_variables(loop)
@@ -700,7 +346,7 @@ traced_iteration <- function(loop) {
     if (loop$indexed) {
       assign(site$variable, loop$element_at(at), envir = loop$frame)
     }
-    done <- run_nodes(site$body, loop$frame, in_body)
+    done <- run_parts(site$body, loop$frame, in_body)
     flags <- next_flags(loop, done, at)
     list(flags = flags, after = lapply(loop$slots, read_slot))
   })

@@ -177,6 +177,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_code_called, 1),
     ENTRY(joist_r_code_strings, 1),
     ENTRY(joist_r_code_escapes, 1),
+    ENTRY(joist_r_code_run, 2),
+    ENTRY(joist_r_code_parts, 2),
     ENTRY(joist_r_code_always_escapes, 1),
     ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_trace_length, 1),

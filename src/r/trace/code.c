@@ -251,3 +251,63 @@ static bool always_escapes(SEXP code) {
 }
 
 SEXP joist_r_code_always_escapes(SEXP code) { return Rf_ScalarLogical(always_escapes(code)); }
+
+/* ---- running ---- */
+
+SEXP joist_r_code_run(SEXP code, SEXP frame) { return Rf_eval(code, frame); }
+
+/* The fields of a part, and those kinds of parts that R does not have to look at. */
+enum part_field { PART_KIND, PART_CODE, PART_YES, PART_NO };
+enum part_kind { PART_PLAIN, PART_BREAK, PART_NEXT, PART_RETURN, PART_IF };
+
+/* `more`, and the elements of `parts` from number `from` on. */
+static SEXP joined(SEXP more, SEXP parts, R_xlen_t from) {
+  const R_xlen_t first = XLENGTH(more), count = XLENGTH(parts) - from;
+  if (count <= 0) return more;
+  SEXP both = PROTECT(Rf_allocVector(VECSXP, first + count));
+  for (R_xlen_t k = 0; k < first; k++) SET_VECTOR_ELT(both, k, VECTOR_ELT(more, k));
+  for (R_xlen_t k = 0; k < count; k++) SET_VECTOR_ELT(both, first + k, VECTOR_ELT(parts, from + k));
+  UNPROTECT(1);
+  return both;
+}
+
+static bool is_flag(SEXP x) {
+  return TYPEOF(x) == LGLSXP && !OBJECT(x) && XLENGTH(x) == 1 && LOGICAL_ELT(x, 0) != NA_LOGICAL;
+}
+
+SEXP joist_r_code_parts(SEXP parts, SEXP frame) {
+  PROTECT_INDEX at_parts, at_value;
+  SEXP value = R_NilValue, condition = R_NilValue;
+  PROTECT_WITH_INDEX(parts, &at_parts);
+  PROTECT_WITH_INDEX(value, &at_value);
+  int kind = PART_PLAIN;
+  R_xlen_t k = 0;
+  while (k < XLENGTH(parts)) {
+    SEXP part = VECTOR_ELT(parts, k);
+    kind = Rf_asInteger(VECTOR_ELT(part, PART_KIND));
+    if (kind > PART_IF) break;
+    value = Rf_eval(VECTOR_ELT(part, PART_CODE), frame);
+    REPROTECT(value, at_value);
+    if (kind == PART_IF) {
+      if (!is_flag(value)) {
+        condition = value;
+        break;
+      }
+      parts = joined(VECTOR_ELT(part, LOGICAL_ELT(value, 0) ? PART_YES : PART_NO), parts, k + 1);
+      REPROTECT(parts, at_parts);
+      REPROTECT(value = R_NilValue, at_value);
+      kind = PART_PLAIN;
+      k = 0;
+      continue;
+    }
+    k++;
+    if (kind > PART_PLAIN) break;
+  }
+  SEXP ended = PROTECT(Rf_allocVector(VECSXP, 4));
+  SET_VECTOR_ELT(ended, 0, Rf_ScalarInteger(kind));
+  SET_VECTOR_ELT(ended, 1, value);
+  SET_VECTOR_ELT(ended, 2, condition);
+  if (kind >= PART_IF) SET_VECTOR_ELT(ended, 3, joined(Rf_allocVector(VECSXP, 0), parts, k));
+  UNPROTECT(3);
+  return ended;
+}

@@ -37,4 +37,12 @@ SEXP joist_r_code_escapes(SEXP code);
 /* .Call entry point: whether the code is always left by `break`, `next` or return(). */
 SEXP joist_r_code_always_escapes(SEXP code);
 
+/* .Call entry point: the value of code in the frame of a function, evaluated as a part of that
+ * function: unlike eval(), without a call on R's stack. */
+SEXP joist_r_code_run(SEXP code, SEXP frame);
+/* .Call entry point: runs parts of code (jit-rewrite.R) as long as their conditions are R's TRUE or
+ * FALSE. Returns a list: the kind of the last part that ran, its value, and, if R has to run the
+ * next one, the value of its condition and the parts from there on. */
+SEXP joist_r_code_parts(SEXP parts, SEXP frame);
+
 #endif
