@@ -23,7 +23,7 @@ struct pass {
   const struct joist_cast *casts;
   size_t count;
   struct joist_type *types;       /* of each value */
-  struct joist_operand *operands; /* room for those of one event */
+  struct joist_operand *operands; /* room for the operands of one event */
 };
 
 /* An operand as event e finds it. */

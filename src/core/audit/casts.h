@@ -38,8 +38,8 @@ struct joist_casts {
 };
 
 /* Infers the events again under `rules`. `types` has the types of values that no event made, and
- * gets those of all others; result[e] gets the dtype of what event e gives before it is cast, or
- * JOIST_DTYPE_NONE where it is undefined. Goes on to the end: after an undefined event with the
+ * gets the casts of all others; result[e] gets the dtype of what event e gives before it is cast,
+ * or JOIST_DTYPE_NONE where it is undefined. Goes on to the end: after an undefined event with the
  * types that were recorded, and after every event unless they are to `follow`. */
 joist_status joist_ledger_infer(const struct joist_ledger *ledger, const struct joist_rules *rules,
                                 const struct joist_cast *casts, size_t count, bool follow,

@@ -54,12 +54,12 @@ bool joist_explain_joins(joist_op op, size_t k);
  * refused. */
 bool joist_explain_reads(joist_op op, const struct joist_operand *operand, size_t k);
 
-/* The dtype whose precision operand k is left with: that of the conversion, or of an average, which
+/* The dtype whose precision operand k is left with: the conversion's, or an average's, which
  * is computed in double and then rounded. */
 joist_dtype joist_explain_rounded_to(joist_op op, const struct joist_signature *signature,
                                      size_t k);
 
-/* The operation that R calls by this name, its own ("add") or that of a generic ("+"), with so many
+/* The operation that R calls by this name, its own ("add") or a generic's ("+"), with so many
  * operands; JOIST_OP_COUNT where there is none, and of those that promote nothing: casts, draws,
  * and what moves elements or replaces them. */
 joist_op joist_explain_op(const char *name, size_t count);

@@ -152,7 +152,7 @@ static char *target_of(const char *path) {
 }
 
 static void keep_rights(int handle, const file_facts *old) {
-  if (fchmod(handle, old->st_mode & 07777) != 0) return; /* not its owner: those of a new file */
+  if (fchmod(handle, old->st_mode & 07777) != 0) return; /* not its owner: a new file's modes */
 }
 
 #endif

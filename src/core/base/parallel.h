@@ -19,8 +19,8 @@ int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks);
 size_t joist_stream_from(const struct joist_run *run);
 
 /* One of the tasks. They run in any order, several at once, each with another `worker`, a number
- * less than that of threads: it says whose scratch memory to use. They write to different places,
- * and what they write depends neither on the worker nor on how many there are. */
+ * less than the number of threads: it says whose scratch memory to use. They write to different
+ * places, and what they write depends neither on the worker nor on how many there are. */
 typedef void joist_task(const void *context, size_t task, size_t worker);
 
 /* Runs tasks 0 .. count - 1 by at most `threads` workers; one is the caller. */

@@ -1,6 +1,6 @@
 /* The pool of large blocks. Blocks lie side by side in mappings; each knows its neighbours there,
  * so that free ones become one without a search. Free blocks are in two lists: all of them by age,
- * and those of about one size. */
+ * and blocks of about one size. */
 #if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
 #endif
@@ -35,7 +35,7 @@ struct links {
 /* At the start of every block; the user's memory follows. */
 struct block {
   size_t size;   /* of the whole block */
-  size_t before; /* that of the block in front of it in the same mapping; 0 for the first */
+  size_t before; /* the size of the block in front of it in the same mapping; 0 for the first */
   bool last;     /* in its mapping */
   bool free;
   struct links age, bin; /* among the free ones */

@@ -27,7 +27,7 @@ void joist_process_stop(joist_process process);
 /* Loads a shared object for good and finds a function in it. NULL on failure, with the reason. */
 void *joist_library_function(const char *path, const char *name, const char **why);
 
-/* The number of this process, which is another one after a fork. */
+/* The number of this process, which is another number after a fork. */
 long joist_process_self(void);
 
 #endif

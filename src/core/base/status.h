@@ -7,7 +7,7 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define JOIST_MUST_CHECK __attribute__((warn_unused_result))
-/* MinGW's `printf` is that of an old C library, which is not used here. */
+/* MinGW's `printf` comes from an old C library, which is not used here. */
 #if defined(__MINGW32__) && !defined(__clang__)
 #define JOIST_PRINTF(index, first) __attribute__((format(gnu_printf, index, first)))
 #else

@@ -2,7 +2,7 @@
  *
  * R compiles packages at -O2, where gcc vectorises timidly. Flags of single files would have to be
  * in rules of src/Makevars, by configure, which knows the compiler: R CMD check lists flags that
- * begin with -f as not portable, and R puts its own -O2 after those of PKG_CFLAGS. So a file of
+ * begin with -f as not portable, and R puts its own -O2 after PKG_CFLAGS. So a file of
  * kernels starts with
  *   #include "core/base/vectorize.h"
  *   JOIST_VECTORIZE_FILE

@@ -18,7 +18,7 @@ struct joist_c_expression {
 };
 
 /* The expression of an operation that is computed in `dtype`. Its functions, op_OP_DTYPE() and
- * those of the form, are written when it is first asked for. */
+ * the functions of the form, are written when it is first asked for. */
 const struct joist_c_expression *joist_c_expression_of(struct writer *w, uint32_t op,
                                                        uint32_t dtype);
 

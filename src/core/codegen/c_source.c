@@ -357,7 +357,7 @@ static bool is_per_run(const struct writer *w, const struct place *at,
   return made != NULL && is_per_run(w, at, made);
 }
 
-/* The steps once per run, or those of every element. */
+/* The steps once per run, or the steps of every element. */
 static void add_steps(struct writer *w, const struct place *at, bool per_run) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
     if (is_per_run(w, at, &w->lowered->steps[s]) == per_run) add_step(w, at, &w->lowered->steps[s]);
@@ -874,7 +874,8 @@ static bool carry_is_local(const struct writer *w, const struct loop *l, uint32_
   return count > 1 && count <= JOIST_C_LOCAL_MOST;
 }
 
-/* The input of a body that is the first carry; that of a `for` has the iteration's number first. */
+/* The input of a body that is the first carry; the body of a `for` has the iteration's number
+ * first. */
 static uint32_t first_carry(const struct joist_instruction *loop) {
   return loop->op == JOIST_OP_FOR ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-/* The names that generated source text uses: those of dtypes.def and ops.def. */
+/* The names that generated source text uses: the names of dtypes.def and ops.def. */
 #ifndef JOIST_CORE_CODEGEN_NAMES_H
 #define JOIST_CORE_CODEGEN_NAMES_H
 

@@ -131,7 +131,7 @@ static bool needs_no_slot(const struct joist_step *step) {
          (step->by_number && step->in[0].array && step->out.array);
 }
 
-/* Makes the tile as long as that of a plain sum where folds, or what reads one number, leave no
+/* Makes the tile as long as the tile of a plain sum where folds, or what reads one number, leave no
  * step that writes a slot. */
 static void widen_tile(const struct joist_plan *plan, struct joist_group *group) {
   const struct joist_step *const steps = plan->steps + group->first_step;

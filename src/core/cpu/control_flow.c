@@ -99,7 +99,7 @@ static joist_status run_body(const struct body *body, const struct joist_run *ru
 
 /* ---- iterations ---- */
 
-/* A loop in progress. Each carry alternates between two arrays: that of its result and a spare one.
+/* A loop in progress. Each carry alternates between two arrays: its result's and a spare one.
  * Before the first iteration it is in the array of the operand, which is never written. */
 struct turns {
   const struct joist_plan *plan;

@@ -26,7 +26,7 @@ bool joist_native_is_possible(const struct joist_plan *plan, const struct joist_
 
 /* Runs the compiled code of a loop on the arrays of `plan`, from iteration `first_turn` on (a `for`
  * counts from 1, a `scan` from 0). `current` has the carries before it, none of them in the array
- * of a result; NULL for those of the operands. */
+ * of a result; NULL for the operands that they start as. */
 joist_status joist_native_run(const struct joist_plan *plan, const struct joist_group *group,
                               void *const *arrays, const void *const *current, int64_t first_turn,
                               joist_group_runner *run_group, const struct joist_run *settings,

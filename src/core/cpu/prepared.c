@@ -68,7 +68,7 @@ static size_t run_placed(const struct joist_prepared *prepared, const struct pla
   return n;
 }
 
-/* Steps that repeat a scalar come first; those of fixed scalars are run here, once and for all. */
+/* Steps that repeat a scalar come first; steps of fixed scalars are run here, once and for all. */
 static void look_up(struct joist_prepared *prepared, void *const *arrays, const bool *fixed) {
   const struct joist_step *const all = prepared->plan->steps + prepared->group->first_step;
   for (int splats = 1; splats >= 0; splats--)

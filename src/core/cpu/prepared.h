@@ -1,4 +1,4 @@
-/* A group that is run many times on few elements, as those of a loop's body are: one tile, no
+/* A group that is run many times on few elements, as in a loop's body: one tile, no
  * sinks. Where its steps read and write is looked up once. */
 #ifndef JOIST_CORE_CPU_PREPARED_H
 #define JOIST_CORE_CPU_PREPARED_H

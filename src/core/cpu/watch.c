@@ -43,7 +43,7 @@ static bool is_beyond(const struct joist_step *step, size_t n, const void *x) {
              0;
 }
 
-/* Adds the elements of a byte that are within its range, but not within that of `dtype`. */
+/* Adds the elements of a byte that are within its range, but not within the range of `dtype`. */
 static void mark_beyond(size_t n, joist_dtype dtype, const void *x, uint8_t *wrapped) {
   const struct bounds bounds = bounds_of(dtype);
   for (size_t k = 0; k < n; k++) {

@@ -42,8 +42,8 @@ joist_status joist_arrow_read_array(const struct ArrowArray *array,
 /* The first element that is null, from 0; `count` if none is. */
 size_t joist_arrow_first_null(const struct joist_arrow_part *part);
 
-/* The elements where they are, those of nulls undefined; NULL if they have to be copied: bits, odd
- * addresses. */
+/* The elements where they are, elements that are null undefined; NULL if they have to be copied:
+ * bits, odd addresses. */
 const void *joist_arrow_elements(const struct joist_arrow_part *part, joist_dtype dtype);
 
 /* Writes whether each element is null: as an element, or with its row. */
@@ -53,7 +53,7 @@ void joist_arrow_mask(const struct joist_arrow_part *part, uint8_t *mask);
  * which is an error in a dtype that is not a float. */
 typedef enum { JOIST_ARROW_MISSING, JOIST_ARROW_ERROR, JOIST_ARROW_NAN } joist_arrow_nulls;
 
-/* Copies the elements. An error has the position of a null after those of `before` elements. */
+/* Copies the elements. An error has the position of a null after the `before` elements. */
 joist_status joist_arrow_copy(const struct joist_arrow_part *part, joist_dtype dtype,
                               joist_arrow_nulls nulls, size_t before, void *to,
                               const struct joist_run *run,

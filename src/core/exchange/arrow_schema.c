@@ -173,8 +173,8 @@ static const char *read_tensor_metadata(const char *text, size_t length,
   return NULL;
 }
 
-/* Numbers of another extension type than that of tensors mean what only its maker knows: they can
- * be codes or indices, as those of a dictionary. */
+/* Numbers of another extension type than the tensors' mean what only its maker knows: they can
+ * be codes or indices, as in a dictionary. */
 static joist_status find_extension(const struct ArrowSchema *schema, bool *tensors,
                                    struct joist_error *error) {
   const char *name;

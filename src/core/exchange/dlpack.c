@@ -194,7 +194,8 @@ static joist_status read_shape(const struct joist_dl_tensor *tensor, struct jois
   return JOIST_OK;
 }
 
-/* Whether the strides, but for those of dims of one element, are those of elements in a row. */
+/* Whether the strides, but for strides of dims of one element, are the strides of elements in a
+ * row. */
 static bool is_dense(const struct joist_dl_view *view, bool from_last) {
   int64_t stride = 1;
   if (view->count == 0) return true;

@@ -56,7 +56,7 @@ enum {
   ZLIB_MEMORY = 8,
   ZLIB_WINDOW = 15,
   GZIP_WINDOW = ZLIB_WINDOW + 16, /* asks zlib for the head and the end of gzip */
-  GZIP_ENDS = 12,                 /* what these take more than those of zlib */
+  GZIP_ENDS = 12,                 /* what these take more than the ends of zlib */
   UNKNOWN_SYSTEM = 255
 };
 

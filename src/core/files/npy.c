@@ -176,7 +176,7 @@ static size_t bytes_of(struct slice code) {
   return code.text[0] == 'U' ? 4 * bytes : bytes;
 }
 
-/* Elements of a type as those of the dtype that the caller names. */
+/* Elements of a type as elements of the dtype that the caller names. */
 static joist_status read_as(struct slice code, joist_dtype dtype, struct joist_error *error) {
   const size_t bytes = bytes_of(code);
   if (bytes == joist_dtype_size(dtype)) return JOIST_OK;
@@ -309,7 +309,7 @@ static joist_status read_entries(struct cursor *c, struct reading *reading,
   return c->at == c->end ? JOIST_OK : bad_here("header", "goes on behind the dictionary", c, error);
 }
 
-/* The bytes of an element are those of the file, divided by the number of elements. */
+/* The bytes of an element are the bytes of the file, divided by the number of elements. */
 static joist_status find_unit(const struct reading *reading, uint64_t size,
                               struct joist_error *error) {
   struct joist_elements *const elements = reading->elements;
@@ -351,7 +351,7 @@ size_t joist_npy_format(struct joist_elements *elements, char header[JOIST_NPY_L
   const size_t size = joist_dtype_size(dtype);
   if (is_of_bytes(dtype)) elements->swapped = !is_little_endian();
   const bool little = is_little_endian() != elements->swapped;
-  /* NumPy gives its own types of a byte no order, and those of ml_dtypes that of the machine. */
+  /* NumPy gives its own types of a byte no order, and types of ml_dtypes the machine's order. */
   const bool unordered = size == 1 && !is_of_bytes(dtype) && dtype != JOIST_F8E5M2;
   const char order = unordered ? '|' : little || size == 1 ? '<' : '>';
   const char *code = joist_dtype_code(dtype, JOIST_FORMAT_NPY);

@@ -14,14 +14,14 @@ joist_status joist_npy_length(const unsigned char *bytes, size_t count, size_t *
                               struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Reads a header of that length. The elements fill the rest of a file of `size` bytes. They are
- * read as those of `as`, of the same size, unless that is JOIST_DTYPE_NONE. With `raw`, the
+ * read as elements of `as`, of the same size, unless that is JOIST_DTYPE_NONE. With `raw`, the
  * elements of a type without a dtype are bytes, see `unit`; otherwise JOIST_ERROR_DTYPE. */
 joist_status joist_npy_parse(const unsigned char *header, size_t length, uint64_t size,
                              joist_dtype as, bool raw, struct joist_elements *elements,
                              struct joist_error *error) JOIST_MUST_CHECK;
 
 /* Writes the header of elements and sets their start; returns its length, a multiple of 64. Dtypes
- * that NumPy lacks, such as bf16, have one order in npy files, that of little machines, and
+ * that NumPy lacks, such as bf16, have one order in npy files, little-endian, and
  * `swapped` is set so. */
 size_t joist_npy_format(struct joist_elements *elements, char header[JOIST_NPY_LONGEST]);
 

@@ -16,8 +16,8 @@ struct joist_packing {
   unsigned bits, count;
 };
 
-/* Packs n elements behind those of earlier calls. Returns the number of bytes that it filled, at
- * most n; `to` may be `from`. */
+/* Packs n elements behind the elements of earlier calls. Returns the number of bytes that it
+ * filled, at most n; `to` may be `from`. */
 size_t joist_pack(struct joist_packing *packing, unsigned bits, const unsigned char *from, size_t n,
                   unsigned char *to);
 

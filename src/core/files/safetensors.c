@@ -20,8 +20,8 @@ static const char metadata_name[] = "__metadata__";
  * bits; it says how many bits an element has and that a tensor fills whole bytes, but not which
  * bits come first (https://github.com/safetensors/safetensors/pull/611). For F4, what PyTorch
  * writes is `float4_e2m1fn_x2`, which has the first of two elements in the low bits, as CUDA's
- * `__nv_fp4x2_e2m1`. For 6 bits the same order is assumed: that of the bits of one number, little
- * end first. */
+ * `__nv_fp4x2_e2m1`. For 6 bits the same order is assumed: the order of the bits of one number,
+ * little end first. */
 static unsigned packed_bits(joist_dtype dtype) {
   return joist_has_unused_bits(dtype) ? joist_dtype_bits(dtype) : 0;
 }

@@ -82,7 +82,7 @@ JOIST_DEVICE static inline double power(double x, double y) {
 }
 
 /* Powers that are multiplications, a division or a root in place of logarithms: at most 1.5 ulp
- * off, and those of f32 0.51. Products of f32 are made in f64, where they are exact or nearly so;
+ * off, and errors of f32 0.51. Products of f32 are made in f64, where they are exact or nearly so;
  * in f64 a square that leaves the usual range is left to pow(). */
 #define QUICK_EXPONENT(b)                                                                     \
   ((b == 1) | (b == -1) | (b == 3) | (b == -2) | ((sizeof(b) == sizeof(float)) & (b == -3)) | \

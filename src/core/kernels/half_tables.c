@@ -53,7 +53,7 @@ static void compute(joist_op op, joist_dtype half, size_t n, const uint16_t *in,
   }
 }
 
-/* Returns NULL if allocation fails. If two threads make a table, that of the first is kept. */
+/* Returns NULL if allocation fails. If two threads make a table, the first thread's is kept. */
 static const uint16_t *table_of(joist_op op, joist_dtype half) {
   table *const at = place_of(op, half);
   uint16_t *known = atomic_load_explicit(at, memory_order_acquire);
@@ -67,7 +67,7 @@ static const uint16_t *table_of(joist_op op, joist_dtype half) {
   return known;
 }
 
-/* Four at a time: the loads of a table are what takes time, not those of its indices. */
+/* Four at a time: the loads of a table are what takes time, not the loads of its indices. */
 static size_t look_up(joist_op op, joist_dtype half, size_t n, const void *in, void *out) {
   const uint16_t *const results = table_of(op, half);
   const uint16_t *const from = in;

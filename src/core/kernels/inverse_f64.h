@@ -1,7 +1,7 @@
 /* Inverse functions of doubles, and roots, that compilers turn into vector code.
  *
  * The same plain arithmetic as in math_f64.h. Every argument has its result here, the
- * special ones those of C's functions. Errors are below 1 unit in the last place, of asinh and
+ * special ones as by C's functions. Errors are below 1 unit in the last place, of asinh and
  * atanh below 1.5, as tests/core/test_math_f64.c and test_inverse_f64.c state and
  * check. */
 #ifndef JOIST_CORE_KERNELS_INVERSE_F64_H

@@ -9,12 +9,12 @@
 #include "core/kernels/stream.h"
 #include "core/program/ops.h"
 
-/* NULL when the dtype has no such operation. f16 and bf16 have none of their own, but for those of
- * half_tables.h. */
+/* NULL when the dtype has no such operation. f16 and bf16 have no separate kernels, but for kernels
+ * of half_tables.h. */
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute);
 
-/* The kernel that reads one element of its second operand, with the same bits as that of an array
- * of equal ones. NULL where that gains nothing. */
+/* The kernel that reads one element of its second operand, with the same bits as the kernel of an
+ * array of equal ones. NULL where that gains nothing. */
 joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute);
 
 /* What looks for results that do not fit the dtype; NULL where all fit, as of floats. */

@@ -160,7 +160,7 @@ JOIST_INLINE double sin_cos(double x, uint64_t quarter) {
 
 /* x = k ln 2 + r, e^x = 2^k (1 + r + r^2 p(r)). The exponent k is added to the bits of the sum;
  * what is below the normal numbers is rounded by adding 1 to 2^126 times it, whose last bits are
- * then those of the result. */
+ * then the bits of the result. */
 JOIST_INLINE float fast_exp(float x) {
   const float low = x < -104 ? -104 : x;
   const float shifted = low * 0x1.715476p+0f + ROUNDING_F32, k = shifted - ROUNDING_F32;

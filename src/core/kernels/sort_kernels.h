@@ -53,7 +53,7 @@ struct joist_sort_kernels {
   /* The keys of elements. */
   void (*keys)(size_t n, const void *in, struct joist_order order, void *keys);
   /* Adds elements begin .. end - 1 of a line to what is known of it, and writes their keys,
-   * unless `keys`, that of element `begin`, is NULL. */
+   * unless `keys`, the key of element `begin`, is NULL. */
   void (*look)(size_t begin, size_t end, const void *in, struct joist_order order, void *keys,
                struct joist_line *line);
   /* The keys of elements, and how many times 2^shift they are above `low`. */

@@ -1,7 +1,7 @@
 /* Error and gamma functions of floats that compilers turn into vector code.
  *
  * As in math_f32.h, straight-line arithmetic: erf in float with fused multiply-adds, the others in
- * double, rounded once, of fits good to 2^-31. The forms are those of special_f64.h, whose
+ * double, rounded once, of fits good to 2^-31. The forms are as in special_f64.h, whose
  * reflected functions serve arguments of the gamma functions that are not positive. */
 #ifndef JOIST_CORE_KERNELS_SPECIAL_F32_H
 #define JOIST_CORE_KERNELS_SPECIAL_F32_H

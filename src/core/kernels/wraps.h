@@ -44,8 +44,8 @@ JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
   return (uint16_t)(a * b) >> 8 != 0;
 }
 /* Quick, for vector code: bits of many products, joined by |, and whether they say that one of the
- * products wraps. Some say so of others: those of 32 bits within a millionth of the bounds, as
- * floats round them, and those of 64 bits unless both numbers fit half of them. */
+ * products wraps. Some say so of others: products of 32 bits within a millionth of the bounds, as
+ * floats round them, and products of 64 bits unless both numbers fit half of them. */
 JOIST_DEVICE static inline uint16_t product_may_wrap_i8(int8_t a, int8_t b) {
   return (uint16_t)((uint16_t)(int16_t)(a * b) + 0x80u);
 }
@@ -125,7 +125,7 @@ JOIST_POWERS(ui64, uint64_t, uint, uint64_t, 64)
 
 #ifndef __CUDACC__
 /* a^b for |a| beyond limit[b] is more than the greatest value of a dtype of so many digits; the
- * last limit, 1, is that of all greater exponents, too. X(digits) */
+ * last limit, 1, is the limit of all greater exponents, too. X(digits) */
 #define JOIST_POWER_DIGITS(X) X(7) X(8) X(15) X(16) X(31) X(32) X(63) X(64)
 static const uint64_t power_limit_7[] = {127, 127, 11, 5, 3, 2, 2, 1};
 static const uint64_t power_limit_8[] = {255, 255, 15, 6, 3, 3, 2, 2, 1};

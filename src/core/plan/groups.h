@@ -34,7 +34,7 @@ typedef void joist_bound(void);
 struct joist_step {
   joist_step_kind kind;
   joist_op op;         /* OPERATION */
-  joist_dtype through; /* SPLAT: converted to this dtype first, then to that of `out` */
+  joist_dtype through; /* SPLAT: converted to this dtype first, then to the dtype of `out` */
   uint32_t operand_count;
   struct joist_ref in[JOIST_REFS_MAX];
   struct joist_ref out;          /* FOLD: its dtype is the accumulator's, the rest is unused */
@@ -100,11 +100,11 @@ struct joist_plan {
   uint32_t view_count;
   uint32_t *slot_offset; /* of every slot: bytes per tile element before it */
   uint32_t group_count, step_count, slot_count;
-  struct joist_plan **bodies; /* of operations with bodies, those of each side by side */
+  struct joist_plan **bodies; /* of operations with bodies, the bodies of each side by side */
   uint32_t body_count;
   /* Per value: whether it has an array, and where; see storage.c. */
   bool *materialized;
-  uint32_t *root; /* the value whose array it is: another one for a reshaped value */
+  uint32_t *root; /* the value whose array it is: another value if reshaped */
   uint32_t *home; /* number of the output whose array it is in, JOIST_NO_HOME for scratch */
   bool *waits;    /* that output is another value, written later */
   size_t *offset; /* in scratch */

@@ -274,7 +274,7 @@ static bool has_unused_bits(joist_dtype dtype) {
   return dtype != JOIST_BOOL && joist_dtype_bits(dtype) < 8 * joist_dtype_size(dtype);
 }
 
-/* The bits of elements as those of another dtype. Those of integers with unused bits are taken from
+/* The bits of elements as bits of another dtype. Bits of integers with unused bits are taken from
  * and put into bytes by conversions; such floats are made anew, with unused bits cleared. */
 static void plan_bitcast(struct planner *planner, struct joist_ref in, struct joist_ref out) {
   const joist_dtype from = in.dtype, to = out.dtype;
@@ -568,7 +568,7 @@ static void make_groups(struct planner *planner, const bool *needed) {
     if (sink) plan->groups[group].space = space_of_sink(program, i);
     join_group(planner, group, k);
     for (uint32_t r = 0; r < i->result_count; r++) planner->group_of[i->result + r] = group;
-    /* An operand that could have been fused, had not another one been later. */
+    /* An operand that could have been fused, had not another operand been later. */
     for (uint32_t a = 0; a < joist_reads(i); a++) {
       const uint32_t from = planner->group_of[joist_read_at(i, a)];
       if (from != NO_GROUP && from != group)

@@ -20,7 +20,7 @@ struct lifetime {
 struct storage {
   struct joist_plan *plan;
   const struct joist_program *program;
-  struct lifetime *lives; /* per value; that of an array is its root's */
+  struct lifetime *lives; /* per value; the lifetime of an array is its root's */
   uint32_t *placed;       /* temporaries in scratch that are still needed, by their offset */
   uint32_t placed_count;
   uint32_t *written; /* per output: the group that writes it */
@@ -204,7 +204,7 @@ static uint32_t still_needed(const struct storage *storage, uint32_t *values, ui
 }
 
 /* Sorts the temporaries by birth; returns their number. `starts` has room for a number per group
- * and one more. Values are numbered in program order, which need not be that of the groups. */
+ * and one more. Values are numbered in program order, which need not be the groups' order. */
 static uint32_t by_birth(const struct storage *storage, uint32_t *starts, uint32_t *order) {
   const struct joist_plan *const plan = storage->plan;
   const uint32_t values = storage->program->value_count;

@@ -72,7 +72,8 @@ bool joist_attribute_flag(const struct joist_attributes *attributes, joist_attri
 /* DIM: -1 for all elements. */
 int joist_attribute_dim(const struct joist_attributes *attributes);
 double joist_attribute_number(const struct joist_attributes *attributes, joist_attribute_name name);
-/* Element d of a list that has one for every dim; otherwise that of one that is not given. */
+/* Element d of a list that has one for every dim; otherwise the element of a list that is not
+ * given. */
 int64_t joist_attribute_at(const struct joist_attributes *attributes, joist_attribute_name name,
                            int d);
 uint32_t joist_attribute_length(const struct joist_attributes *attributes,

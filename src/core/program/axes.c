@@ -135,7 +135,7 @@ static void reduced(uint32_t gone, const struct joist_shape *from, const struct 
   }
 }
 
-/* Batch dims are those of the first operand, or of the second where it has the extent. */
+/* Batch dims are the first operand's, or of the second where it has the extent. */
 static void batched(const struct joist_shape *const *operands, size_t n,
                     const struct joist_shape *to, struct joist_axis *axes) {
   for (int d = 2; d < to->rank; d++)
@@ -212,7 +212,7 @@ void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
     case MATRIX_PRODUCT:
       matrix_product(attributes, operands, result, axes);
       break;
-    case SOLUTION: /* of a x = b: the columns of a, and those of b */
+    case SOLUTION: /* of a x = b: the columns of a, and the columns of b */
       if (operands[0]->rank >= 2 && result->rank >= 1) axes[0] = whole(0, 1);
       if (operands[1]->rank >= 2 && result->rank >= 2) axes[1] = whole(1, 1);
       batched(operands, n, result, axes);

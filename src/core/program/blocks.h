@@ -30,11 +30,11 @@ struct joist_blocks {
 /* False if there are several results, or one that needs all elements of its operands at once. */
 bool joist_blocks_of(const struct joist_blocked *blocked, struct joist_blocks *blocks);
 
-/* Writes the map of operand `k`, given that of a result that is not combined from parts. */
+/* Writes the map of operand `k`, given the map of a result that is not combined from parts. */
 void joist_blocks_map(const struct joist_blocked *blocked, size_t k, const int8_t *map,
                       int8_t own[JOIST_RANK_MAX]);
 
-/* The attributes of the operation on blocks, of which that of the result has the shape `block`. If
+/* The attributes of the operation on blocks, of which the result's has the shape `block`. If
  * `reversed`, the blocks have their dims in reverse order, a PRODUCT its operands, and so has
  * `block`. Lists are written to `room`, which the attributes refer to. */
 void joist_blocks_attributes(const struct joist_blocked *blocked, const struct joist_shape *block,

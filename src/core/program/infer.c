@@ -572,7 +572,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
                        .requested = joist_attribute_type(attributes)};
   const joist_status status = functions[joist_op_class(op)](&d, error);
   if (status != JOIST_OK) return status;
-  /* The last one: that of a SELECT is a branch. */
+  /* In a SELECT the last operand is a branch. */
   const joist_class class = joist_op_class(op);
   const bool asked = class == JOIST_CLASS_DRAW ||
                      (class == JOIST_CLASS_JOIN && d.requested.dtype != JOIST_DTYPE_NONE);

@@ -22,7 +22,7 @@ struct joist_signature {
   bool rounds;
   /* Whether the result is computed in f64, and then rounded to the integer that it is. */
   bool rounds_float;
-  /* The dtype whose kernel runs: that of the operands, f32 for f16 and bf16. */
+  /* The dtype whose kernel runs: the operands' dtype, f32 for f16 and bf16. */
   joist_dtype compute;
 };
 

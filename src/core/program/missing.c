@@ -392,7 +392,7 @@ static joist_value_id scattered(struct builder *b, joist_value_id ids[3]) {
   return emit(b, JOIST_OP_SCATTER_ADD, ids, 3, b->m->attributes);
 }
 
-/* Operations that replace elements of the first operand by those of the last, or add them. An
+/* Operations that replace elements of the first operand by elements of the last, or add them. An
  * operand between the two has their positions. */
 static void add_assign(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const size_t last = b->m->count - 1;
@@ -490,7 +490,7 @@ static void add_fold(struct builder *b, joist_value_id *result, joist_value_id *
   const joist_value_id rest = neutralized(b, b->m->operands[0], missing);
   *result = converted(b, main_operation(b, &rest), b->m->inference->signature.result[0]);
   const joist_dtype dtype = b->m->inference->signature.result[0].dtype;
-  /* Where nothing is left, integers have no extreme; that of floats is infinite. */
+  /* Where nothing is left, integers have no extreme; the extreme of floats is infinite. */
   if (combines_extremes(joist_op_combine(b->m->op)) && joist_dtype_kind(dtype) != JOIST_KIND_FLOAT)
     *mask = emit_alike(b, JOIST_OP_REDUCE_ALL, missing, folded_dims);
 }
@@ -523,7 +523,8 @@ static joist_value_id taken(struct builder *b, joist_value_id x, joist_value_id 
   return emit(b, JOIST_OP_TAKE_ALONG, ids, 2, &attributes);
 }
 
-/* The positions in the order of the elements, those of missing ones last: sorting is stable. */
+/* The positions in the order of the elements, the positions of missing ones last: sorting is
+ * stable. */
 static joist_value_id order_of(struct builder *b, joist_value_id x, joist_value_id mask) {
   const bool decreasing = joist_attribute_flag(b->m->attributes, JOIST_ATTRIBUTE_DECREASING);
   const joist_value_id first = ordered(b, JOIST_OP_ARGSORT, filled_anyhow(b, x, mask), decreasing);
@@ -587,9 +588,9 @@ static struct joist_attributes of_line(joist_attribute_name name) {
   return attributes;
 }
 
-/* The first position of each element among those of a table that are not missing, or `nomatch`. The
- * missing elements of the table are moved to its end for the search: it finds one of them only if
- * no other element is equal. `table` and `mask` have one dim. */
+/* The first position of each element among the elements of a table that are not missing, or
+ * `nomatch`. The missing elements of the table are moved to its end for the search: it finds one of
+ * them only if no other element is equal. `table` and `mask` have one dim. */
 static joist_value_id match_present(struct builder *b, joist_value_id table, joist_value_id mask,
                                     joist_value_id nomatch) {
   const struct joist_attributes along = of_line(JOIST_ATTRIBUTE_DIM);

@@ -108,7 +108,7 @@ struct joist_shape;
 struct joist_call;
 struct joist_error;
 
-/* The shapes of the results. `shapes` ends with NULL; those of the results are all rank 0 before.
+/* The shapes of the results. `shapes` ends with NULL; the results' shapes are all rank 0 before.
  * JOIST_ERROR_SHAPE when the operands do not fit. */
 typedef joist_status joist_shape_function(const struct joist_shape *const *shapes,
                                           const struct joist_attributes *attributes,

@@ -193,7 +193,7 @@ static bool grow_table(struct joist_program *program) {
   return true;
 }
 
-/* Empties the table, whose numbers are those of before. */
+/* Empties the table, whose numbers are outdated. */
 static void forget_same(struct joist_program *program) {
   free(program->same);
   program->same = NULL;
@@ -373,7 +373,7 @@ static bool reads_alias(const struct joist_instruction *i, const joist_value_id 
   return any;
 }
 
-/* 1 + the value that readers of this alias wait for; `held` has those of its operands. */
+/* 1 + the value that readers of this alias wait for; `held` has the values of its operands. */
 static uint32_t held_by(const struct joist_instruction *i, const joist_value_id *stands_for,
                         const uint32_t *held) {
   const bool own =

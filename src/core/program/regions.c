@@ -145,7 +145,7 @@ static bool all_fits(const struct joist_program *program, const struct joist_ins
 
 /* ---- appending ---- */
 
-/* The types and shapes of the results, from those of the outputs of a body. */
+/* The types and shapes of the results, from the outputs of a body. */
 static joist_status make_results(const struct joist_program *program,
                                  const struct joist_instruction *i, struct joist_value *results,
                                  struct joist_error *error) {
@@ -212,12 +212,12 @@ joist_status joist_program_add_regions(struct joist_program *program, joist_op o
 
 /* ---- copies ---- */
 
-/* A new program with the inputs of `from` and with those of its outputs that `chosen` has flags
+/* A new program with the inputs of `from` and with the outputs of it that `chosen` has flags
  * for, or all if it is NULL. */
 static joist_status copy_body(const struct joist_program *from, const bool *chosen,
                               struct joist_program **made, struct joist_error *error);
 
-/* The results of an instruction that its copy has: those of a scan that are needed, and its
+/* The results of an instruction that its copy has: the results of a scan that are needed, and its
  * carries. `results` is room for them; `chosen` has a flag for each output of the body. */
 static uint32_t results_of_copy(const struct joist_program *from, const struct joist_instruction *i,
                                 const bool *needed, struct joist_value *results, bool *chosen) {

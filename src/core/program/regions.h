@@ -1,7 +1,7 @@
 /* Operations with bodies: how their operands, bodies and results correspond.
  *
  * A carry is a value that the body of a loop gets and gives. A capture is a value from outside that
- * a body reads; those of each body are its last inputs.
+ * a body reads; the captures of each body are its last inputs.
  *
  *   while   operands  carries, captures of the condition, captures of the body
  *           bodies    condition (carries, captures): one bool; body (carries, captures): carries
@@ -12,7 +12,7 @@
  *   scan    operands  carries, arrays, captures
  *           body      (carries, a slice of each array, captures): carries, further results
  *           results   carries, and the further results of all iterations side by side
- *   if      operands  condition (a scalar bool), captures of the first body, those of the second
+ *   if      operands  condition (a scalar bool), captures of the first body, captures of the second
  *           bodies    (captures): results of the same types and shapes
  *           results   those of the first body where the condition holds, else of the second
  *

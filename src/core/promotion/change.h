@@ -34,7 +34,7 @@ enum { JOIST_CHANGES_OF_VALUES = JOIST_CHANGE_OVERFLOW | JOIST_CHANGE_LOSS };
 const char *joist_change_name(joist_change_index change);
 
 /* What converting a tensor of one type to the common type is; never JOIST_CHANGE_LITERAL. The
- * bits of a complex dtype are those of its parts. */
+ * bits of a complex dtype are the bits of its parts. */
 unsigned joist_promotion_changes(struct joist_type from, struct joist_type to);
 
 /* Whether an R literal of n values sees JOIST_CHANGE_LITERAL when it is taken in `dtype`: a whole

@@ -11,8 +11,8 @@ struct joist_operand {
   int rank;
   /* For the policies that look at values, and for comparisons: range of the value(s) of a literal
    * or rank-0 operand when they are known and none is NaN (then has_range), real parts for complex,
-   * and whether those of a literal are whole numbers. Of a literal with some NaN or infinities it
-   * is the range of the others, see joist_host_range(). */
+   * and whether the values of a literal are whole numbers. Of a literal with some NaN or infinities
+   * it is the range of the others, see joist_host_range(). */
   bool has_range, has_nan, has_infinity, whole;
   double low, high;
 };
@@ -54,7 +54,7 @@ typedef enum {
 struct joist_promotion_role {
   joist_role_name name;
   struct joist_type as;
-  bool idle; /* a number beside another one of a higher category */
+  bool idle; /* a number beside a number of a higher category */
 };
 
 /* X(ID, name) */

@@ -21,8 +21,8 @@ static bool holds(joist_dtype dtype, int other) {
   return joist_conversion_loss((joist_dtype)other, dtype).losses == JOIST_LOSS_NONE;
 }
 
-/* The smallest dtype of a category that holds the values of two of it. None holds those of ui64 and
- * a signed one. */
+/* The smallest dtype of a category that holds the values of two of it. None holds the values of
+ * ui64 and a signed one. */
 static int join_within(int a, int b) {
   int join = NONE;
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
@@ -44,8 +44,8 @@ static int number_join(const struct joist_rules *rules, int weak, int other) {
   return rules->literal[higher(own, theirs)];
 }
 
-/* The join of two known dtypes: that of the higher category, with the other's precision where it
- * is float and the higher is complex. */
+/* The join of two known dtypes: the dtype of the higher category, with the other's precision where
+ * it is float and the higher is complex. */
 static int known_join(int lhs, int rhs) {
   const joist_category left = category(lhs), right = category(rhs);
   if (left == JOIST_CATEGORY_FLOAT && right == JOIST_CATEGORY_COMPLEX)

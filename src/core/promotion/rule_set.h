@@ -174,7 +174,7 @@ struct joist_rules {
   uint8_t edges[JOIST_EDGE_MAX][2];
   /* Common node of two nodes as published; JOIST_NODE_NONE where undefined. */
   uint8_t result[JOIST_NODE_MAX][JOIST_NODE_MAX];
-  /* The dense tables every decision reads, that of COMMON derived from `result` and `literal`:
+  /* The dense tables every decision reads, the table of COMMON derived from `result` and `literal`:
    * node of (dtype + ambiguous * JOIST_DTYPE_COUNT) x the same, where a weak node
    * has been resolved to the ambiguous default of its category. JOIST_NODE_NONE, or a node without
    * a dtype, where it is an error. Those of other operations are read only if they are given. */

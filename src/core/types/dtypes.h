@@ -20,7 +20,7 @@ typedef enum {
   JOIST_DTYPE_NONE = 255
 } joist_dtype;
 
-/* The dtypes that have kernels; those of up to a byte come after them. */
+/* The dtypes that have kernels; dtypes of up to a byte come after them. */
 enum {
 #define X(ID, KIND, CTYPE, FACTS, A, B) JOIST_WORD_##ID,
   JOIST_DTYPES_WORD(X, , )

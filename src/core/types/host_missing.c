@@ -9,9 +9,9 @@ JOIST_VECTORIZE_FILE
 /* Counted or marked at a time. */
 enum { TASK = 1 << 16, BLOCK = 1 << 10 };
 
-/* A part of a value is NA if its bits among `kept` are those of `na`. NaN has an exponent of ones
- * and a fraction that is not 0; R's NA_real_ is any NaN whose low word is 1954, and NA_FLOAT of the
- * float package any NaN whose low half-word is. */
+/* A part of a value is NA if its bits among `kept` equal the bits of `na`. NaN has an exponent of
+ * ones and a fraction that is not 0; R's NA_real_ is any NaN whose low word is 1954, and NA_FLOAT
+ * of the float package any NaN whose low half-word is. */
 struct pattern {
   uint64_t kept, na;
   size_t size; /* bytes of a value */

@@ -49,7 +49,7 @@ JOIST_DEVICE static inline uint16_t narrow_f32_to_F16(float value) {
    * rounds to even; a carry moves on into the exponent, as it must. */
   const uint32_t normal =
       ((uint32_t)magnitude + 0xfffu + (((uint32_t)magnitude >> 13) & 1u) - (112u << 23)) >> 13;
-  /* The unit in the last place of 0.5f is 2^-24, that of a subnormal f16: the
+  /* The unit in the last place of 0.5f is 2^-24, the unit of a subnormal f16: the
    * addition rounds. */
   const float small = float_from_bits(magnitude < 0x38800000 ? (uint32_t)magnitude : 0u);
   const uint32_t subnormal = float_bits(small + 0.5f) - 0x3f000000u;

@@ -36,7 +36,7 @@ static double other_slope(double own, double slope) { return -slope * own / (1 -
 
 /* The integral of e^g from 0 on where g(0) = 0, g'(0) = -slope and g''(0) = -curvature, up to
  * `most`; g is called with numbers of the distribution. e^40 times the largest element that is left
- * out is the first one. The logarithms are those of (1 + t toward[k]) on average. */
+ * out is the first one. The logarithms are of (1 + t toward[k]) on average. */
 typedef double log_ratio(const double *shape, double t);
 
 /* Gauss-Legendre (Abramowitz and Stegun 25.4.30), with the nodes' positive halves. e^g is

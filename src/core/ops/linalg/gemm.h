@@ -8,7 +8,7 @@
 
 /* result (m x n, column-major, contiguous) = lhs (m x k) times rhs (k x n), `count` times:
  * product j reads lhs[j] and rhs[j] and writes the j-th m x n elements of `result`. Operands whose
- * dtype is not `dtype`, that of the result, are converted while they are packed. */
+ * dtype is not `dtype`, the result's, are converted while they are packed. */
 struct joist_gemm {
   joist_dtype dtype, lhs_dtype, rhs_dtype;
   size_t m, n, k, count;

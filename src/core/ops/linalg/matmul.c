@@ -73,7 +73,7 @@ static joist_status run_blas(const struct joist_gemm *p, const struct joist_run 
   return status;
 }
 
-/* The elements of an operand in the dtype that products are computed in: those of the call, or
+/* The elements of an operand in the dtype that products are computed in: elements of the call, or
  * converted ones in `*made`, which the caller frees. NULL if allocation fails. */
 static const char *in_dtype(const struct joist_call *call, int k, joist_dtype dtype, void **made) {
   const joist_dtype own = call->instruction->signature.operand[k];

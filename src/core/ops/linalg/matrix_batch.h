@@ -13,7 +13,7 @@ joist_status joist_batch_shape(const struct joist_shape *lhs, const struct joist
                                struct joist_error *error) JOIST_MUST_CHECK;
 
 /* The index of the matrix of `operand` that belongs to matrix `index` of a batch, whose extents
- * are those of `batch` from dim `first` on. */
+ * are the dims of `batch` from dim `first` on. */
 size_t joist_batch_index(const struct joist_shape *operand, const struct joist_shape *batch,
                          int first, size_t index);
 

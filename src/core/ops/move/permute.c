@@ -11,7 +11,7 @@ enum { STRIPE = 64, LINE = 64 };
 
 /* Where compilers have vectors of 16 bytes, a tile of as many columns as rows fit one is turned in
  * registers: k times, where 2^k is its side, the elements of the vectors of its first half are put
- * between those of its second. The arguments after SIDE say which these are. */
+ * between elements of its second. The arguments after SIDE say which these are. */
 #if defined(__clang__)
 #define SHUFFLE(TYPE, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #define UNROLLED(N)

@@ -135,7 +135,7 @@ void joist_match_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *key
 }
 
 /* Whether an integer is less than its nearest double, equal to it, or more, and by how much: keys
- * that no part of a complex number has, but for that of 0. */
+ * that no part of a complex number has, but for the key of 0. */
 static uint64_t remainder_key(int64_t remainder) {
   enum { LARGEST = 1024 };
   if (remainder == 0) return UINT64_C(1) << 63;

@@ -24,9 +24,9 @@ struct joist_line joist_look(size_t size, struct joist_order order, size_t n, co
 void joist_match_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys);
 size_t joist_match_parts(joist_dtype dtype);
 
-/* Two keys, the second ones from keys + n on, of elements that are compared with those of another
- * dtype: f64 or c128 with i64 or ui64, or these with each other. Equal where the elements are, and
- * for numbers that are not complex in their order. Every NaN is the largest. */
+/* Two keys, the second ones from keys + n on, of elements that are compared with elements of
+ * another dtype: f64 or c128 with i64 or ui64, or these with each other. Equal where the elements
+ * are, and for numbers that are not complex in their order. Every NaN is the largest. */
 void joist_exact_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys);
 
 /* The finalizer of MurmurHash3 (A. Appleby, public domain) spreads every bit of a key over all;

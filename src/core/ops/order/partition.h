@@ -1,8 +1,8 @@
 /* Dealing items into buckets: they are counted by number, placed by prefix sums, and scattered,
  * past the caches where these would not keep them. What is done with a bucket is the caller's.
  *
- * Numbers are often spread unevenly, those of floats for instance. So there are many of them, and
- * neighbouring ones are put together until a bucket has enough items. Items of a bucket stay in
+ * Numbers are often spread unevenly, the numbers of floats for instance. So there are many of them,
+ * and neighbouring ones are put together until a bucket has enough items. Items of a bucket stay in
  * order, for any number of threads. Knows no dtype. */
 #ifndef JOIST_CORE_OPS_ORDER_PARTITION_H
 #define JOIST_CORE_OPS_ORDER_PARTITION_H

@@ -35,7 +35,7 @@ MOVE_LINES(uint32_t)
 MOVE_LINES(uint64_t)
 MOVE_LINES(sixteen)
 
-/* The lines of an array along a dim: those of an outer index are neighbours, which groups cover. */
+/* The lines of an array along a dim: lines of one outer index adjoin, which groups cover. */
 struct lines {
   struct joist_sorting sorting;
   struct joist_lines of; /* a line has `middle` elements, `inner` apart */

@@ -224,7 +224,7 @@ static void copy_chunk(const void *context, size_t chunk, size_t worker) {
   copy(line_of(context), part.first, part.n);
 }
 
-/* Every number is that of one key. */
+/* Every number belongs to one key. */
 static void fill_chunk(const void *context, size_t chunk, size_t worker) {
   const struct line *const line = line_of(context);
   const struct joist_partition *const p = &((const struct long_line *)context)->partition;
@@ -274,8 +274,8 @@ static joist_status order_bucket(const struct long_line *l, struct joist_bucket 
   return JOIST_OK;
 }
 
-/* What follows from the numbers of a bucket; where there is one, that of one key, its items are in
- * order. */
+/* What follows from the numbers of a bucket; where there is one, the number of one key, its items
+ * are in order. */
 static struct joist_line known_of(const struct long_line *l, struct joist_bucket bucket) {
   const uint64_t low = (uint64_t)bucket.low << l->shift;
   const uint64_t high = (uint64_t)bucket.high << l->shift | ((UINT64_C(1) << l->shift) - 1);

@@ -24,7 +24,7 @@ joist_status joist_take_along_shape(const struct joist_shape *const *shapes,
 
 struct taking {
   size_t size, n, taken, stride; /* elements of a line: n, of which some are taken */
-  size_t lines, each;            /* lines, and those of a task */
+  size_t lines, each;            /* lines, and lines of a task */
   const void *in;
   const int32_t *index;
   void *out;

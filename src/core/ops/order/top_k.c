@@ -21,7 +21,7 @@ enum {
   SPARE = 1 << 15  /* kept keys beside the best ones */
 };
 
-/* Lines of an array along a dim; those of the result have k elements instead of n. */
+/* Lines of an array along a dim; lines of the result have k elements instead of n. */
 struct selecting {
   joist_dtype dtype;
   bool decreasing;
@@ -55,8 +55,8 @@ struct kept {
   int32_t *positions;
 };
 
-/* The k-th smallest key, k from 1 on. Each round keeps the keys whose leading digit is that of the
- * one looked for. Any key once the caller asks to stop. */
+/* The k-th smallest key, k from 1 on. Each round keeps the keys whose leading digit equals that
+ * digit of the one looked for. Any key once the caller asks to stop. */
 static uint64_t kth_key(const struct selecting *s, const struct kept *kept) {
   uint32_t counts[1 << DIGIT];
   uint64_t *const left = kept->left;

@@ -30,7 +30,7 @@ static void read_weights(const struct joist_draw *draw, size_t category, size_t 
   joist_parameter_read(&draw->lhs, category * count + first, n, JOIST_F64, weights);
 }
 
-/* A unit times the sum of all is below it; the category is that of the first sum above. */
+/* A unit times the sum of all is below it; the category belongs to the first sum above. */
 static void draw_apart(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   double units[JOIST_DRAW_BLOCK], weights[JOIST_DRAW_BLOCK], numbers[JOIST_DRAW_BLOCK];
   double sums[JOIST_DRAW_BLOCK] = {0};

@@ -1,11 +1,12 @@
 /* Exponential, gamma and Poisson random numbers of one element.
  *
- * Gamma numbers are those of Marsaglia and Tsang, "A simple method for generating gamma variables",
- * ACM TOMS 26 (2000); below a shape of 1 those of the next shape times a power of a uniform number.
- * Poisson numbers below a mean of 10 invert the distribution function by adding up probabilities;
- * above, they are those of PTRS of Hörmann, "The transformed rejection method for generating
- * Poisson random variables", Insurance: Mathematics and Economics 12 (1993). Every element draws
- * from its own blocks. Includers are compiled without fused multiply-adds, see vectorize.h. */
+ * Gamma numbers are made as by Marsaglia and Tsang, "A simple method for generating gamma
+ * variables", ACM TOMS 26 (2000); below a shape of 1 as numbers of the next shape times a power of
+ * a uniform number. Poisson numbers below a mean of 10 invert the distribution function by adding
+ * up probabilities; above, they are made by PTRS of Hörmann, "The transformed rejection method for
+ * generating Poisson random variables", Insurance: Mathematics and Economics 12 (1993). Every
+ * element draws from its own blocks. Includers are compiled without fused multiply-adds, see
+ * vectorize.h. */
 #ifndef JOIST_CORE_OPS_RANDOM_RATES_H
 #define JOIST_CORE_OPS_RANDOM_RATES_H
 

@@ -70,7 +70,7 @@ joist_status joist_tabulate_shape(const struct joist_shape *const *shapes,
   return JOIST_FAIL(error, JOIST_E_COUNTS_SHAPE, .shape = {*result});
 }
 
-/* Elements are bins from 1 on; those of no bin are left out. */
+/* Elements are bins from 1 on; elements of no bin are left out. */
 joist_status joist_tabulate_run(const struct joist_call *call, struct joist_error *error) {
   const joist_dtype dtype = call->operand[0]->type.dtype;
   const size_t size = joist_dtype_size(dtype);

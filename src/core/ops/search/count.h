@@ -10,7 +10,7 @@
 /* How many of n bools are TRUE, and their positions from 1 on, of which the last must fit. */
 size_t joist_count_true(size_t n, const uint8_t *in);
 void joist_which(size_t n, const uint8_t *in, int32_t *positions);
-/* The same as indices from 1 on: column d holds those of dim d, `count` elements each. */
+/* The same as indices from 1 on: column d holds the indices of dim d, `count` elements each. */
 void joist_which_indices(const struct joist_shape *shape, const uint8_t *in, size_t count,
                          int32_t *indices);
 

@@ -54,7 +54,7 @@ static void make_keys(const struct comparing *c, size_t first, size_t n, uint64_
   joist_match_keys(c->dtype, n, c->in + first * c->size, keys);
 }
 
-/* What is done with the keys of elements first .. first + n - 1; keys[-1] is that of the element
+/* What is done with the keys of elements first .. first + n - 1; keys[-1] is the key of the element
  * before, if there is one. */
 typedef void with_keys(const struct comparing *c, size_t share, size_t first, size_t n,
                        const uint64_t *keys);

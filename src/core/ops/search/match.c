@@ -35,7 +35,7 @@ struct table {
   size_t n, parts;
   uint32_t *slots; /* position + 1 of an element; 0 is free */
   size_t mask;     /* number of slots less one, a power of 2 */
-  /* Of close keys: slot k is that of key low + k, and bit k says that there is one. The bits
+  /* Of close keys: slot k belongs to key low + k, and bit k says that there is one. The bits
    * stay in a cache where the slots do not. */
   uint64_t low, span;
   uint8_t *bits;
@@ -239,7 +239,7 @@ static void search_chunk(const void *context, size_t chunk, size_t worker) {
   }
 }
 
-/* The same where elements have two keys, those of `sorted` `n` apart. */
+/* The same where elements have two keys, in `sorted` `n` apart. */
 static size_t count_before(const uint64_t *sorted, size_t n, uint64_t key, uint64_t other,
                            bool right) {
   size_t low = 0, high = n;
