@@ -12,6 +12,9 @@ typedef enum {
   JOIST_NATIVE_WAIT   /* before they run */
 } joist_native_policy;
 
+/* Loops ask whether to stop after so many elements: asking takes as long as some hundred. */
+enum { JOIST_POLL_AFTER = 1 << 14 };
+
 struct joist_call;
 struct joist_tally;
 

@@ -3,21 +3,8 @@
 #ifndef JOIST_CORE_CODEGEN_C_SOURCE_H
 #define JOIST_CORE_CODEGEN_C_SOURCE_H
 
+#include "core/codegen/c_text.h"
 #include "core/codegen/nest.h"
-
-enum { JOIST_C_FOLDS = 64 };
-
-/* A fold that the code calls: entry of joist_native.folds. */
-struct joist_c_fold {
-  joist_op combine;
-  joist_dtype from, accumulator;
-};
-
-struct joist_c_source {
-  char *text; /* includes core/codegen/c_prelude.h, defines JOIST_NATIVE_NAME; the caller's */
-  struct joist_c_fold fold[JOIST_C_FOLDS];
-  uint32_t fold_count;
-};
 
 /* A joist_native_loop of the nest. False when memory is out or a table is full; the text is NULL
  * then. */

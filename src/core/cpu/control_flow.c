@@ -7,6 +7,7 @@
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/base/run.h"
 #include "core/cpu/native.h"
 #include "core/cpu/prepared.h"
 #include "core/plan/storage.h"
@@ -146,9 +147,6 @@ static void *result_of(const struct turns *turns, uint32_t k) {
   return turns->arrays[turns->instruction->result + k];
 }
 
-/* A poll takes as long as some hundred elements. */
-enum { POLL_AFTER = 1 << 14 };
-
 /* Runs one iteration of the body, whose inputs from `given` on are the carries. Writes to the spare
  * arrays or to the results, alternately, so that no carry is written where it is read. */
 static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare,
@@ -161,7 +159,7 @@ static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare
   for (uint32_t k = 0; k < turns->parts.carries; k++) turns->current[k] = turns->body.out[k];
   turns->done += turns->work;
   turns->since++;
-  if (status != JOIST_OK || turns->done < POLL_AFTER) return status;
+  if (status != JOIST_OK || turns->done < JOIST_POLL_AFTER) return status;
   const size_t since = turns->since;
   turns->done = turns->since = 0;
   const joist_status polled = joist_run_poll(run, error);

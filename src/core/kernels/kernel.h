@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Elements computed before those that fail, or need repair, are looked at. */
+enum { REPAIR_CHUNK = 512 };
+
 /* Computes n elements. All operands have the kernel's dtype (but the condition of
  * IFELSE, which is bool); `out` may be one of the inputs, or overlap none of them.
  * Returns n, or the index of the first element for which the operation fails. */

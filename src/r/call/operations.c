@@ -54,40 +54,60 @@ static SEXP names_of_bits(uint32_t bits, int n, const char *(*name)(int k)) {
 static const char *kind_name(int k) { return joist_kind_name((joist_kind)k); }
 static const char *attribute_name(int k) { return joist_attribute_text((joist_attribute_name)k); }
 
-/* The table of operations: what documentation and tests read. */
+/* The table of operations: what documentation and tests read. Their columns. */
+#define COLUMNS(C)                           \
+  C(NAME, "name", STRSXP)                    \
+  C(GENERIC, "generic", STRSXP)              \
+  C(FAMILY, "family", STRSXP)                \
+  C(LEAST, "least", INTSXP)                  \
+  C(MOST, "most", INTSXP)                    \
+  C(RESULTS, "results", INTSXP)              \
+  C(KINDS, "kinds", STRSXP)                  \
+  C(ATTRIBUTES, "attributes", STRSXP)        \
+  C(ULP_F32, "ulp_f32", REALSXP)             \
+  C(ULP_F64, "ulp_f64", REALSXP)             \
+  C(ULP_F64_BELOW, "ulp_f64_below", REALSXP) \
+  C(COMBINE, "combine", STRSXP)              \
+  C(MISSING, "missing", STRSXP)              \
+  C(OVERFLOW, "overflow", STRSXP)
+#define ID_OF(ID, NAME, TYPE) COLUMN_##ID,
+#define NAME_OF(ID, NAME, TYPE) NAME,
+#define TYPE_OF(ID, NAME, TYPE) TYPE,
+enum { COLUMNS(ID_OF) COLUMN_COUNT };
+
+static void set_text(SEXP table, int column, int op, const char *text) {
+  SET_STRING_ELT(VECTOR_ELT(table, column), op, Rf_mkChar(text));
+}
+
 SEXP joist_r_op_names(void) {
-  static const char *fields[] = {"name",          "generic", "family",     "least",    "most",
-                                 "results",       "kinds",   "attributes", "ulp_f32",  "ulp_f64",
-                                 "ulp_f64_below", "combine", "missing",    "overflow", ""};
+  static const char *fields[] = {COLUMNS(NAME_OF) ""};
+  static const SEXPTYPE types[] = {COLUMNS(TYPE_OF)};
   static const char *const families[] = {"elementwise", "reduction", "array", "regions"};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
-  SET_VECTOR_ELT(table, 0, op_strings(false));
-  SET_VECTOR_ELT(table, 1, op_strings(true));
-  for (int k = 2; k < 8; k++)
-    SET_VECTOR_ELT(table, k, Rf_allocVector(k > 2 && k < 6 ? INTSXP : STRSXP, JOIST_OP_COUNT));
-  for (int k = 8; k < 11; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(REALSXP, JOIST_OP_COUNT));
-  for (int k = 11; k < 14; k++) SET_VECTOR_ELT(table, k, Rf_allocVector(STRSXP, JOIST_OP_COUNT));
-  for (int op = 0; op < JOIST_OP_COUNT; op++) {
-    const struct joist_operation *const o = joist_operation((joist_op)op);
-    const struct joist_accuracy accuracy = joist_op_accuracy((joist_op)op);
-    REAL(VECTOR_ELT(table, 8))[op] = accuracy.f32;
-    REAL(VECTOR_ELT(table, 9))[op] = accuracy.f64;
-    REAL(VECTOR_ELT(table, 10))[op] = accuracy.f64_below;
-    SET_STRING_ELT(VECTOR_ELT(table, 2), op, Rf_mkChar(families[o->family]));
-    SET_STRING_ELT(VECTOR_ELT(table, 12), op,
-                   Rf_mkChar(joist_missing_rule_name(joist_op_missing_rule((joist_op)op))));
-    SET_STRING_ELT(VECTOR_ELT(table, 13), op,
-                   Rf_mkChar(joist_overflow_rule_name(joist_op_overflow_rule((joist_op)op))));
-    if (o->family == JOIST_FAMILY_REDUCTION)
-      SET_STRING_ELT(VECTOR_ELT(table, 11), op,
-                     Rf_mkChar(joist_op_name(joist_op_combine((joist_op)op))));
-    INTEGER(VECTOR_ELT(table, 3))[op] = o->least;
-    INTEGER(VECTOR_ELT(table, 4))[op] = o->most == JOIST_OPERANDS_ANY ? NA_INTEGER : o->most;
-    INTEGER(VECTOR_ELT(table, 5))[op] = o->results;
-    SET_STRING_ELT(VECTOR_ELT(table, 6), op,
+  for (int k = COLUMN_FAMILY; k < COLUMN_COUNT; k++)
+    SET_VECTOR_ELT(table, k, Rf_allocVector(types[k], JOIST_OP_COUNT));
+  SET_VECTOR_ELT(table, COLUMN_NAME, op_strings(false));
+  SET_VECTOR_ELT(table, COLUMN_GENERIC, op_strings(true));
+  for (int k = 0; k < JOIST_OP_COUNT; k++) {
+    const joist_op op = (joist_op)k;
+    const struct joist_operation *const o = joist_operation(op);
+    const struct joist_accuracy accuracy = joist_op_accuracy(op);
+    set_text(table, COLUMN_FAMILY, k, families[o->family]);
+    INTEGER(VECTOR_ELT(table, COLUMN_LEAST))[k] = o->least;
+    INTEGER(VECTOR_ELT(table, COLUMN_MOST))
+    [k] = o->most == JOIST_OPERANDS_ANY ? NA_INTEGER : o->most;
+    INTEGER(VECTOR_ELT(table, COLUMN_RESULTS))[k] = o->results;
+    SET_STRING_ELT(VECTOR_ELT(table, COLUMN_KINDS), k,
                    names_of_bits(o->kinds, JOIST_KIND_COMPLEX + 1, kind_name));
-    SET_STRING_ELT(VECTOR_ELT(table, 7), op,
+    SET_STRING_ELT(VECTOR_ELT(table, COLUMN_ATTRIBUTES), k,
                    names_of_bits(o->attributes, JOIST_ATTRIBUTE_COUNT, attribute_name));
+    REAL(VECTOR_ELT(table, COLUMN_ULP_F32))[k] = accuracy.f32;
+    REAL(VECTOR_ELT(table, COLUMN_ULP_F64))[k] = accuracy.f64;
+    REAL(VECTOR_ELT(table, COLUMN_ULP_F64_BELOW))[k] = accuracy.f64_below;
+    if (o->family == JOIST_FAMILY_REDUCTION)
+      set_text(table, COLUMN_COMBINE, k, joist_op_name(joist_op_combine(op)));
+    set_text(table, COLUMN_MISSING, k, joist_missing_rule_name(joist_op_missing_rule(op)));
+    set_text(table, COLUMN_OVERFLOW, k, joist_overflow_rule_name(joist_op_overflow_rule(op)));
   }
   UNPROTECT(1);
   return table;

@@ -1,7 +1,6 @@
 /* Operations become instructions of a trace. */
 #include "r/trace/trace_call.h"
 
-#include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/base/session.h"
 #include "r/trace/trace.h"
@@ -79,22 +78,11 @@ static bool computes_in_double(SEXP pointer, const struct joist_r_call *call) {
 static joist_value_id add_plain(struct joist_program *program, joist_op op,
                                 const joist_value_id *operands, size_t n,
                                 const struct joist_attributes *attributes, uint32_t line) {
-  struct joist_argument arguments[JOIST_ELEMENT_OPERANDS];
-  struct joist_inference inference;
   struct joist_error error;
-  for (size_t k = 0; k < n; k++) {
-    const struct joist_value *const value = &program->values[operands[k]];
-    arguments[k] = (struct joist_argument){
-        .operand = {.type = value->type, .rank = value->shape.rank}, .shape = value->shape};
-  }
-  joist_r_raise_if(
-      joist_program_infer(joist_rules_at(0), op, arguments, n, attributes, &inference, &error),
-      &error);
-  struct joist_instruction instruction =
-      joist_instruction_of(op, &inference, operands, n, attributes, 0);
-  instruction.source = line;
-  joist_r_raise_if(joist_program_add(program, &instruction, &inference, &error), &error);
-  return instruction.result;
+  joist_value_id result = 0;
+  joist_r_raise_if(joist_program_emit(program, op, operands, n, attributes, line, &result, &error),
+                   &error);
+  return result;
 }
 
 static joist_value_id rounded(struct joist_program *program, joist_value_id exact,

@@ -5,23 +5,16 @@
 #include "r/tensor/mask.h"
 #include "r/trace/trace.h"
 
-/* Adds an instruction of one operand that no rule set changes. */
+/* Adds an instruction of one operand. */
 static joist_value_id add(SEXP trace, joist_op op, joist_value_id value,
                           const struct joist_attributes *attributes) {
   struct joist_program *const program = &joist_r_trace_of(trace)->program;
-  const struct joist_value *const own = &program->values[value];
-  const struct joist_argument argument = {.operand = {.type = own->type, .rank = own->shape.rank},
-                                          .shape = own->shape};
-  struct joist_inference inference;
   struct joist_error error;
+  joist_value_id result = 0;
   joist_r_raise_if(
-      joist_program_infer(joist_rules_at(0), op, &argument, 1, attributes, &inference, &error),
+      joist_program_emit(program, op, &value, 1, attributes, JOIST_NO_SOURCE, &result, &error),
       &error);
-  struct joist_instruction instruction =
-      joist_instruction_of(op, &inference, &value, 1, attributes, 0);
-  instruction.source = JOIST_NO_SOURCE;
-  joist_r_raise_if(joist_program_add(program, &instruction, &inference, &error), &error);
-  return instruction.result;
+  return result;
 }
 
 joist_value_id joist_r_renamed(SEXP trace, joist_value_id value) {
