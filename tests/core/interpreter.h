@@ -35,8 +35,9 @@ static size_t interpreter_bytes(const struct interpreter *in, joist_value_id v) 
   return in->count[v] * joist_dtype_size(in->program->values[v].type.dtype);
 }
 
-static void interpreter_init(struct interpreter *in, const struct joist_program *program,
-                             const void *const *inputs) {
+CHECK_UNUSED static void interpreter_init(struct interpreter *in,
+                                          const struct joist_program *program,
+                                          const void *const *inputs) {
   memset(in, 0, sizeof *in);
   in->program = program;
   in->array = calloc(program->value_count, sizeof *in->array);
@@ -57,7 +58,7 @@ static void interpreter_init(struct interpreter *in, const struct joist_program 
   }
 }
 
-static void interpreter_clear(struct interpreter *in) {
+CHECK_UNUSED static void interpreter_clear(struct interpreter *in) {
   for (uint32_t v = 0; v < in->program->value_count; v++) free(in->array[v]);
   free(in->array);
   free(in->count);
@@ -441,7 +442,7 @@ static void take_over_zeros(const struct interpreter *in, const struct joist_ins
 
 /* Runs the program. `got[v]` is what the engine gave for value v if v is an output, else
  * NULL; needed for reductions of floats. */
-static void interpreter_run(struct interpreter *in, char *const *got) {
+CHECK_UNUSED static void interpreter_run(struct interpreter *in, char *const *got) {
   for (uint32_t k = 0; k < in->program->instruction_count; k++) {
     const struct joist_instruction *const i = &in->program->instructions[k];
     if (!in->needed[i->result]) continue;

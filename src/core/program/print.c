@@ -11,6 +11,14 @@ void joist_print_type(struct joist_type type, struct joist_text *text) {
   joist_text_add(text, "%s%s", joist_dtype_name(type.dtype), type.ambiguous ? "?" : "");
 }
 
+static void print_known_type(struct joist_type type, struct joist_text *text) {
+  joist_text_add(text, " ");
+  if (type.dtype == JOIST_DTYPE_NONE)
+    joist_text_add(text, "none");
+  else
+    joist_print_type(type, text);
+}
+
 static void print_value_type(const struct joist_value *value, struct joist_text *text) {
   char shape[JOIST_SHAPE_TEXT];
   joist_print_type(value->type, text);
@@ -32,7 +40,8 @@ void joist_print_operand(const struct joist_program *program, joist_value_id val
     joist_text_add(text, "%%%u", value + 1);
 }
 
-static void print_number(joist_attribute_kind kind, int64_t value, struct joist_text *text) {
+static void print_number(joist_attribute_kind kind, int64_t value, bool exact,
+                         struct joist_text *text) {
   double number;
   switch (kind) {
     case JOIST_ATTRIBUTE_IS_DIM:
@@ -45,7 +54,7 @@ static void print_number(joist_attribute_kind kind, int64_t value, struct joist_
       return;
     case JOIST_ATTRIBUTE_IS_NUMBER:
       memcpy(&number, &value, sizeof number);
-      joist_text_add(text, " %.15g", number);
+      joist_text_add(text, exact ? " %.17g" : " %.15g", number);
       return;
     case JOIST_ATTRIBUTE_IS_DTYPE:
       joist_text_add(text, " ");
@@ -68,7 +77,8 @@ static void print_extents(const struct joist_attributes *attributes, struct jois
   joist_text_add(text, " %s", joist_shape_format(&shape, extents));
 }
 
-void joist_print_attributes(const struct joist_attributes *attributes, struct joist_text *text) {
+void joist_print_attributes(const struct joist_attributes *attributes, bool exact,
+                            struct joist_text *text) {
   bool first = true;
   for (uint32_t k = 0; k < attributes->count; k++) {
     const struct joist_attribute *const item = &attributes->item[k];
@@ -76,7 +86,7 @@ void joist_print_attributes(const struct joist_attributes *attributes, struct jo
     const bool usual =
         (kind == JOIST_ATTRIBUTE_IS_FLAG || kind == JOIST_ATTRIBUTE_IS_DIM) &&
         item->one == joist_attribute_value(&(struct joist_attributes){.count = 0}, item->name);
-    if (usual) continue;
+    if (usual && !exact) continue;
     joist_text_add(text, "%s%s =", first ? "" : ", ", joist_attribute_text(item->name));
     first = false;
     if (kind == JOIST_ATTRIBUTE_IS_EXTENTS) {
@@ -84,8 +94,24 @@ void joist_print_attributes(const struct joist_attributes *attributes, struct jo
       continue;
     }
     for (uint32_t e = 0; e < item->count; e++)
-      print_number(kind, item->list != NULL ? item->list[e] : item->one, text);
+      print_number(kind, item->list != NULL ? item->list[e] : item->one, exact, text);
   }
+}
+
+/* What an instruction does with its dtypes, and what else the line of a reader does not have. */
+static void print_exactly(const struct joist_instruction *i, struct joist_text *text) {
+  const struct joist_signature *const s = &i->signature;
+  joist_text_add(text, " in");
+  for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++)
+    print_known_type((struct joist_type){s->operand[k], false}, text);
+  print_known_type(s->promoted, text);
+  print_known_type((struct joist_type){s->compute, false}, text);
+  if (s->rounds) joist_text_add(text, ", rounds");
+  if (s->rounds_float) joist_text_add(text, ", rounds_float");
+  if (i->again) joist_text_add(text, ", again");
+  if (i->watch > 0) joist_text_add(text, ", watch %u", (unsigned)i->watch);
+  if (i->held > 0) joist_text_add(text, ", held %%%u", i->held);
+  if (i->missing > 0) joist_text_add(text, ", missing %%%u", i->missing);
 }
 
 static void indent(int depth, struct joist_text *text) {
@@ -110,12 +136,15 @@ static void print_instruction(const struct joist_program *program,
     joist_text_add(text, k == 0 ? "" : ", ");
     joist_print_operand(program, i->operand[k], words, text);
   }
-  joist_print_attributes(i->attributes, &attributes);
+  const bool exact = words != NULL && words->exact;
+  joist_print_attributes(i->attributes, exact, &attributes);
   if (attributes.length > 0)
     joist_text_add(text, "%s%s", i->operand_count > 0 ? ", " : "", attributes.data);
   joist_text_free(&attributes);
   joist_text_add(text, ")");
-  const bool has_source = words != NULL && i->source != JOIST_NO_SOURCE;
+  if (exact) print_exactly(i, text);
+  const bool has_source = words != NULL && words->source != NULL && i->source != JOIST_NO_SOURCE;
+  runs |= exact;
   if (!runs || has_source) joist_text_add(text, "  # %s", runs ? "" : "not run");
   if (!runs && has_source) joist_text_add(text, ", ");
   if (has_source) words->source(words->context, i->source, text);
@@ -123,7 +152,8 @@ static void print_instruction(const struct joist_program *program,
   /* Inputs of a body come from its instruction. */
   struct joist_print_words inside = {.source = NULL};
   if (words != NULL)
-    inside = (struct joist_print_words){.source = words->source, .context = words->context};
+    inside = (struct joist_print_words){
+        .source = words->source, .context = words->context, .exact = words->exact};
   for (uint32_t r = 0; r < i->region_count; r++) {
     indent(depth, text);
     joist_text_add(text, "{\n");
@@ -154,6 +184,8 @@ static void print_body(const struct joist_program *program, const struct joist_p
       joist_text_add(text, " = ");
       words->origin(words->context, value->input, text);
     }
+    if (words != NULL && words->exact && value->known)
+      joist_text_add(text, " = %.17g", value->number);
     joist_text_add(text, "\n");
   }
   for (uint32_t k = 0; k < program->instruction_count; k++) {

@@ -19,6 +19,7 @@ struct joist_print_words {
   /* Where an instruction was written; JOIST_NO_SOURCE is never asked for. */
   void (*source)(const void *context, uint32_t source, struct joist_text *text);
   const void *context;
+  bool exact; /* writes all that joist_program_read() needs: see read.h */
 };
 
 /* `words` may be NULL: then every input is a line, without its origin. */
@@ -29,6 +30,8 @@ void joist_print_program(const struct joist_program *program, const struct joist
 void joist_print_operand(const struct joist_program *program, joist_value_id value,
                          const struct joist_print_words *words, struct joist_text *text);
 void joist_print_type(struct joist_type type, struct joist_text *text);
-void joist_print_attributes(const struct joist_attributes *attributes, struct joist_text *text);
+/* If `exact`, attributes that have their usual value are written, and all digits of numbers. */
+void joist_print_attributes(const struct joist_attributes *attributes, bool exact,
+                            struct joist_text *text);
 
 #endif

@@ -116,7 +116,7 @@ static void write_cell(int column, const struct joist_program *program,
       }
       return;
     case ATTRIBUTES:
-      joist_print_attributes(i->attributes, text);
+      joist_print_attributes(i->attributes, false, text);
       return;
     case SOURCE:
       words->source(words->context, i->source, text);
