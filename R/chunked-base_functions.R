@@ -1,7 +1,7 @@
 # What base R calls for chunked tensors.
 
 chunked_footer <- function(x) {
-  kind <- switch(node_in(x)$kind, zarr = "Zarr ", memory = "Chunked ", operation = "Delayed ")
+  kind <- if (!is_source(x)) "Delayed " else if (is.null(array_in(x))) "Chunked " else "Zarr "
   chunks <- chunks_of(x)
   paste0(
     "[ ", kind, type_text(x),
@@ -53,10 +53,10 @@ print.summary.nv_chunked <- function(x, ...) {
   invisible(x)
 }
 
-# Whether there is a reduction or a product of blocks in it.
+# Whether a reduction or a product of blocks is needed for any element.
 needs_all <- function(x) {
-  node <- node_in(x)
-  is_contraction(x) || any(vapply(Filter(is_chunked, node$operands), needs_all, TRUE))
+  round <- .Call(joist_r_block_round, x, NULL)
+  !round$last || round$stages[[1L]]$role != "each"
 }
 
 #' @export
@@ -67,15 +67,16 @@ needs_all <- function(x) {
   if (any(vapply(indices, has_missing, TRUE))) {
     return(with_missing(x, indices, drop))
   }
-  named <- attr(x, "dimension_names")
-  x <- staged(x, 0L)
-  if (!is_chunked(x) || is_contraction(x)) {
-    return(.Call(joist_r_subset, nv_compute(x), indices, drop, FALSE))
+  kept <- new_kept()
+  program <- last_program(x, 0L, kept)
+  if (is_tensor(program) || program$role != "each") {
+    whole <- if (is_tensor(program)) program else computed(program, 0L, kept)[[1L]]
+    return(.Call(joist_r_subset, whole, indices, drop, FALSE))
   }
   if (length(indices) != ndims(x)) stop_no_whole_index()
-  out <- chosen_part(x, indices)
+  out <- chosen_part(program, indices)
   left <- shape(out) != 1L | !drop
-  with_dim_names(nv_reshape(out, shape(out)[left]), named[left])
+  with_dim_names(nv_reshape(out, shape(out)[left]), attr(x, "dimension_names")[left])
 }
 
 # A tensor whose dims have the names that those of an array of a store have.
@@ -92,14 +93,13 @@ has_missing <- function(index) {
 }
 
 # What an index for each dim chooses, of a program without reductions.
-chosen_part <- function(x, indices) {
-  positions <- chosen_positions(indices, shape(x))
-  counts <- lengths(positions)
-  out <- .Call(joist_r_blank, nv_aval(dtype(x), counts, ambiguous(x)))
-  program <- block_program(x)
+chosen_part <- function(program, indices) {
+  positions <- chosen_positions(indices, program$extents)
+  type <- program$types[[1L]]
+  out <- .Call(joist_r_blank, nv_aval(dtype(type), lengths(positions), ambiguous(type)))
   f <- block_function(program)
   each_part(positions, program, function(k, own, at) {
-    taken <- .Call(joist_r_subset, run_block(program, f, k), own, FALSE, FALSE)
+    taken <- .Call(joist_r_subset, run_blocks(program, f, k)[[1L]], own, FALSE, FALSE)
     out <<- if (length(at) == 0L) taken else .Call(joist_r_assign, out, at, taken, TRUE, FALSE)
   })
   out
@@ -116,16 +116,15 @@ chosen_part <- function(x, indices) {
 
 #' @export
 `[<-.nv_chunked` <- function(x, ..., value) {
-  node <- node_in(x)
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
-  if (node$kind != "zarr") {
+  array <- array_in(x)
+  if (is.null(array)) {
     stop_joist(
       "joist_value_error", "only the elements of an array in a store can be assigned to: see ",
       "nv_store()"
     )
   }
-  array <- node$array
   writable_store(array$store)
   check_there(array)
   if (length(indices) != ndims(x)) stop_no_whole_index()

@@ -1,139 +1,49 @@
 # Programs over blocks: what nv_compute() and nv_store() run.
 #
-# A program is a list: the space of its blocks (`extents`, `chunks`, and which dims are `inner`,
-# summed over), `calls` (operations in their order, with the numbers of their operands), `sources`
-# (the types of the arrays and tensors that these read), `results` with their `maps` into the space
-# (which of its dims each of theirs follows, 0 for its full extent), `leaves`, what a block reads:
-# an array or tensor with a map into the space; the `types` of what it gives, and for results that
-# are put together from parts the `lasts`, nodes of reductions or products; the `plan` of C for a
-# block, which no other process can have. Whether it is `reversed`, see chunked-reversed.R.
+# A program is a stage that C plans (src/r/trace/blocks.h): a list of the text of its `program`, the
+# space of its blocks (`extents`, `chunks`, and which dims are `inner`, combined), the `types` of what
+# it gives, and for what is put together from parts the `lasts`; and, from its `inputs`, the `leaves`
+# that a block reads: an `array` or `tensor` with a `map` into the space (which of its dims each of
+# theirs follows, 0 for its full extent), and the `constants`. The `plan` of C is one that no other
+# process can have. Whether it is `reversed`, see chunked-reversed.R.
 
-# Of several results, all of them are reductions of tensors with the same blocks, over the same
-# dims.
-block_program <- function(...) {
-  xs <- list(...)
-  x <- xs[[1L]]
-  node <- node_in(x)
-  ys <- xs
-  space <- list(
-    extents = shape(x), chunks = chunks_of(x), outer = seq_along(shape(x)), inner = integer()
-  )
-  maps <- list(space$outer)
-  if (is_contraction(x) && node$blocks$role == "product") {
-    space$extents <- c(shape(x), node$blocks$terms)
-    space$chunks <- c(chunks_of(x), node$blocks$step)
-    space$inner <- 3L
-    ys <- node$operands
-    maps <- list(c(1L, 3L), c(3L, 2L))
-    turned <- c(isTRUE(node$attributes$transpose_lhs), isTRUE(node$attributes$transpose_rhs))
-    maps[turned] <- lapply(maps[turned], rev)
-  } else if (is_contraction(x)) {
-    ys <- lapply(xs, function(x) node_in(x)$operands[[1L]])
-    all <- seq_along(shape(ys[[1L]]))
-    space$extents <- shape(ys[[1L]])
-    space$inner <- if (node$blocks$role == "counts") all else node$blocks$dims
-    space$outer <- setdiff(all, space$inner)
-    kept <- if (node$blocks$drop) seq_along(space$outer) else space$outer
-    space$chunks <- replace(chunks_of(ys[[1L]]), space$outer, chunks_of(x)[kept])
-    maps <- rep_len(list(all), length(ys))
-  }
-  program <- c(space, recorded_calls(ys), list(
-    maps = maps, types = lapply(xs, abstract_of), reversed = FALSE
-  ))
-  if (is_contraction(x)) {
-    program$lasts <- lapply(xs, function(x) {
-      node <- node_in(x)
-      node$operands <- NULL
-      node
-    })
-  }
-  ends <- if (is.null(program$lasts)) program$calls else program$lasts
-  program$has_product <- any(vapply(ends, function(one) one$op == "matmul", TRUE))
-  with_leaves(program)
-}
+# The program of what runs last, of a tensor that needs no other stage.
+block_program <- function(x) stage_program(.Call(joist_r_block_round, x, NULL)$stages[[1L]], list())
 
-# Walks from results to what they read, each once. Values have numbers: those of sources, then
-# those of calls. The arrays and tensors are in `read`.
-recorded_calls <- function(results) {
-  known <- new.env(parent = emptyenv())
-  read <- list()
-  calls <- list()
-  number_of <- function(x) {
-    if (!is_chunked(x) && length(part_shape(x)) == 0L) {
-      return(list(constant = x))
-    }
-    kept <- if (is_chunked(x) && node_in(x)$kind == "memory") node_in(x)
-    if (!is.null(kept)) x <- kept$tensor
-    node <- if (is_chunked(x)) node_in(x)
-    name <- if (!is.null(kept)) {
-      kept$id
-    } else if (identical(node$kind, "zarr")) {
-      paste(node$array$store$id, node$array$node) # several handles of an array are one source
-    } else {
-      node$id
-    }
-    if (!is.null(name) && !is.null(known[[name]])) {
-      return(known[[name]])
-    }
-    if (is.null(node) || node$kind == "zarr") {
-      read[[length(read) + 1L]] <<- if (is.null(node)) {
-        list(tensor = as_operand(x), large = !is.null(kept))
-      } else {
-        list(array = node$array)
-      }
-      number <- list(source = length(read))
-    } else {
-      operands <- lapply(node$operands, number_of)
-      calls[[length(calls) + 1L]] <<- c(
-        node[c("op", "attributes", "rules")], list(operands = unname(operands))
-      )
-      number <- list(call = length(calls))
-    }
-    if (!is.null(name)) assign(name, number, envir = known)
-    number
-  }
-  results <- lapply(results, number_of)
-  types <- lapply(read, function(one) {
-    if (is.null(one$array)) abstract_of(one$tensor) else nv_aval(one$array$dtype, one$array$shape)
+# With what it reads: each array and tensor, as often as blocks need different parts of it. `known`
+# has the tensors of stages before, by the numbers of their values.
+stage_program <- function(stage, known) {
+  plan <- block_plan(stage)
+  inputs <- lapply(stage$inputs, function(input) {
+    if (is.list(input)) input else list(tensor = known[[as.character(input)]])
   })
-  list(read = read, sources = types, calls = calls, results = unname(results))
-}
-
-# With its plan, and what blocks read: each array and tensor, as often as they need different parts
-# of it.
-with_leaves <- function(program) {
-  plan <- block_plan(program)
-  program$plan <- plan$plan
-  program$leaves <- Map(function(source, map) {
-    leaf <- program$read[[source]]
+  reads <- Map(function(input, map) {
+    leaf <- inputs[[input]]
     leaf$map <- map
-    leaf$extents <- shape(program$sources[[source]])
+    leaf$extents <- if (is.null(leaf$array)) shape(leaf$tensor) else leaf$array$shape
+    leaf$large <- is.null(leaf$array) && !is.null(leaf$chunks)
     leaf
-  }, plan$sources, plan$maps)
-  program$read <- NULL
+  }, plan$inputs, plan$maps)
+  constant <- vapply(reads, function(leaf) {
+    stage$role != "none" && length(leaf$extents) == 0L && is.null(leaf$chunks)
+  }, TRUE)
+  program <- stage[c(
+    "role", "values", "types", "program", "lasts", "parts", "extents", "chunks", "inner", "outer"
+  )]
+  program$leaves <- reads[!constant]
+  program$constants <- lapply(reads, function(leaf) leaf$tensor)
+  program$constants[!constant] <- list(NULL)
+  program$varies <- which(!constant)
+  program$plan <- plan$plan
+  program$reversed <- FALSE
+  program$product <- stage$role == "product" ||
+    stage$role == "each" && grepl(" = matmul(", stage$program, fixed = TRUE)
   program
 }
 
-# Traces the calls, and has C plan what a block of the results takes.
 block_plan <- function(program) {
-  begun <- .Call(joist_r_trace_begin, program$sources, NULL, NULL)
-  values <- list()
-  value_of <- function(number) {
-    if (!is.null(number$source)) {
-      begun[[2L]][[number$source]]
-    } else if (!is.null(number$call)) {
-      values[[number$call]]
-    } else {
-      number$constant
-    }
-  }
-  for (k in seq_along(program$calls)) {
-    values[[k]] <- replay(program$calls[[k]], lapply(program$calls[[k]]$operands, value_of))
-  }
-  plan <- .Call(
-    joist_r_block_plan, lapply(program$results, value_of), program$maps, length(program$extents)
-  )
-  names(plan) <- c("plan", "sources", "maps")
+  plan <- .Call(joist_r_block_plan, program$program, program$parts, length(program$extents))
+  names(plan) <- c("plan", "inputs", "maps")
   plan
 }
 
@@ -141,52 +51,21 @@ block_plan <- function(program) {
 # each shape that blocks have.
 block_function <- function(program) {
   plan <- if (is.null(program$plan)) block_plan(program)$plan else program$plan
-  reversed <- program$reversed
-  parts_of <- parts_function(program)
   jit(
     function(extents, leaves) {
-      parts_of(.Call(joist_r_block_append, plan, extents, reversed, leaves))
+      reads <- replace(program$constants, program$varies, leaves)
+      made <- .Call(joist_r_block_append, plan, extents, program$reversed, reads)
+      if (program$role == "each") made[[1L]] else Map(part_or_moments, made, program$lasts, list(program))
     },
     static = "extents"
   )
 }
 
-# What makes the parts of a result, or is the result where there are none.
-parts_function <- function(program) {
-  lasts <- program$lasts
-  types <- program$types
-  if (is.null(lasts)) {
-    return(function(values) values[[1L]])
-  }
-  # The transpose of a product is that of the transposes, the other way round.
-  in_order <- if (program$reversed) rev else identity
-  switch(lasts[[1L]]$blocks$role,
-    product = function(values) list(part_of_product(lasts[[1L]], in_order(values), types[[1L]])),
-    counts = function(values) list(replay(lasts[[1L]], values)),
-    function(values) Map(part_of_reduction, lasts, values, types)
-  )
+part_or_moments <- function(x, last, program) {
+  if (is_variance(last) && program$role == "fold") moments(x, program$inner) else x
 }
 
-# Parts are kept in the dtype that the core says the operation accumulates in, or computes in.
-part_of_product <- function(node, values, type) {
-  wide <- .Call(joist_r_part_type, "matmul", type)
-  values <- lapply(values, nv_convert, dtype(wide))
-  node$attributes <- node$attributes[c("transpose_lhs", "transpose_rhs")]
-  replay(node, values)
-}
-
-part_of_reduction <- function(node, x, type) {
-  dims <- node$blocks$dims
-  if (node$op == "variance") {
-    return(moments(x, dims))
-  }
-  op <- if (node$op == "mean") "reduce_sum" else node$op
-  attributes <- list(dims = dims, drop = FALSE)
-  if (op %in% c("reduce_sum", "reduce_prod")) {
-    attributes$dtype <- dtype(.Call(joist_r_part_type, op, type))
-  }
-  apply_under(op, list(x), attributes, node$rules)
-}
+is_variance <- function(last) identical(last$op, "variance")
 
 # Of a block or of several: the mean, the sum of squared distances from it, and how many elements
 # (Chan, Golub and LeVeque 1983). One pass: distances are from the first elements, which are no
@@ -221,16 +100,16 @@ finish_block <- function(program, parts) {
   if (is.null(program$lasts)) {
     return(list(parts))
   }
-  Map(function(node, part, type) {
-    if (node$op == "mean") {
-      count <- nv_scalar(prod(program$extents[node$blocks$dims]), "f64")
+  Map(function(last, part, type) {
+    if (last$op == "mean") {
+      count <- nv_scalar(prod(program$extents[program$inner]), "f64")
       part <- part / nv_convert(count, dtype(part))
-    } else if (node$op == "variance") {
-      left <- nv_scalar(max(as_array(part$n) - node$attributes$correction, 0), "f64")
+    } else if (is_variance(last)) {
+      left <- nv_scalar(max(as_array(part$n) - last$correction, 0), "f64")
       part <- part$squares / left
-      if (node$attributes$root) part <- nv_sqrt(part)
+      if (last$root) part <- nv_sqrt(part)
     }
-    if (node$blocks$drop) part <- nv_reshape(part, shape(part)[program$outer])
+    if (last$drop) part <- nv_reshape(part, shape(part)[program$outer])
     nv_convert(part, dtype(type), ambiguous(type))
   }, program$lasts, parts, program$types)
 }
@@ -248,8 +127,6 @@ block_place <- function(program, k) {
   order <- c(program$inner, program$outer)
   replace(integer(length(counts)), order, mixed_digits(k, counts[order]))
 }
-
-run_block <- function(program, f, k) run_blocks(program, f, k)[[1L]]
 
 # Several blocks, whose chunks are read side by side, and once where several need the same.
 run_blocks <- function(program, f, ks) {
@@ -336,13 +213,11 @@ leaf_bytes <- function(program) {
 
 # Where the block of a result begins that these belong to.
 result_start <- function(program, k, which = 1L) {
-  node <- if (!is.null(program$lasts)) program$lasts[[which]]
-  if (identical(node$blocks$role, "counts")) {
+  if (program$role == "counts") {
     return(1L)
   }
   start <- as.integer(block_place(program, k) * program$chunks) + 1L
-  kept <- identical(node$blocks$role, "fold") && !node$blocks$drop
-  if (kept) replace(start, program$inner, 1L) else start[program$outer]
+  if (program$role == "fold" && !program$lasts[[which]]$drop) replace(start, program$inner, 1L) else start[program$outer]
 }
 
 # ---- combining ----
@@ -372,13 +247,9 @@ combiner <- function(lasts) {
   if (is.null(lasts)) {
     return(NULL)
   }
-  combine_one <- function(node, a, b) {
-    if (node$op == "variance") {
-      return(joined_moments(a, b))
-    }
-    combine <- op_table()$combine[match(node$op, op_table()$name)]
-    .Call(joist_r_op2, if (nzchar(combine)) combine else "add", a, b)
+  combine_one <- function(last, a, b) {
+    if (is_variance(last)) joined_moments(a, b) else .Call(joist_r_op2, combining(last$op), a, b)
   }
   all <- function(a, b) Map(combine_one, lasts, a, b)
-  if (length(lasts) == 1L && lasts[[1L]]$op != "variance") all else jit(all)
+  if (length(lasts) == 1L && !is_variance(lasts[[1L]])) all else jit(all)
 }

@@ -103,8 +103,7 @@ nv_chunked <- function(x, chunks = NULL) {
     )
   }
   chunks <- if (is.null(chunks)) usual_chunks(shape(x)) else chunk_extents(chunks, shape(x))
-  node <- list(kind = "memory", tensor = x, id = unique_name())
-  chunked_tensor(abstract_of(x), chunks, node)
+  chunked_tensor(abstract_of(x), chunks, list(tensor = x))
 }
 
 #' @rdname chunked
@@ -116,17 +115,24 @@ nv_compute <- function(x, retries = 2L) {
     return(x)
   }
   kept <- new_kept()
-  named <- attr(x, "dimension_names")
-  x <- staged(x, retries, kept)
-  if (is_chunked(x)) with_dim_names(computed(list(x), retries, kept)[[1L]], named) else x
+  program <- last_program(x, retries, kept)
+  if (is_tensor(program)) {
+    return(program)
+  }
+  with_dim_names(computed(program, retries, kept)[[1L]], attr(x, "dimension_names"))
 }
 
-# The tensors of programs over the same blocks.
-computed <- function(xs, retries, kept) {
-  program <- reversed_program(do.call(block_program, xs))
+# The tensors that a program gives.
+computed <- function(program, retries, kept) {
+  if (program$role == "none") {
+    return(in_memory(program))
+  }
+  program <- reversed_program(program)
   program$kept <- kept
   reversed <- program$reversed
-  out <- lapply(xs, function(x) .Call(joist_r_blank, abstract_of(x)))
+  out <- lapply(program$types, function(type) {
+    .Call(joist_r_blank, if (reversed) reversed_type(type) else type)
+  })
   run_program(program, retries = retries, take = function(which, start, block) {
     start <- as.integer(if (reversed) rev(start) else start)
     out[[which]] <<- .Call(joist_r_place, out[[which]], start, block, reversed)
@@ -134,76 +140,37 @@ computed <- function(xs, retries, kept) {
   out
 }
 
-# With the reductions and products within it computed, and all that follows from these alone. Those
-# that need none of the others are computed together, where they are of the same blocks.
-staged <- function(x, retries, kept = new_kept()) {
-  while (is_chunked(x)) {
-    ready <- ready_in(x)
-    kept$room <- if (length(ready) > 0L && worker_count() == 1L) 2^28 - kept$bytes else 0
-    if (length(ready) == 0L) {
+# What is computed of tensors in memory alone.
+in_memory <- function(program) {
+  made <- block_function(program)(integer(), lapply(program$leaves, function(leaf) leaf$tensor))
+  Map(function(x, last) {
+    if (!is_variance(last)) {
       return(x)
     }
-    values <- list()
-    for (group in unname(split(ready, vapply(ready, group_of, "")))) {
-      ids <- vapply(group, function(y) node_in(y)$id, "")
-      values[ids] <- computed(group, retries, kept)
-    }
-    x <- with_values(x, values)
-  }
-  x
+    variance(x, last$folded, last$drop, last$correction, last$root)
+  }, made, program$lasts)
 }
 
-# Reductions and products below `x` that have none below them.
-ready_in <- function(x) {
-  seen <- new.env(parent = emptyenv())
-  ready <- list()
-  has <- function(y, top) {
-    node <- node_in(y)
-    if (is_source(y)) {
-      return(FALSE)
+# The program of the last stage, after the others have run; or the tensor, if nothing is left to be
+# done by blocks. Values that are put together from parts are computed first; those that need none of
+# the others together, where they are of the same blocks.
+last_program <- function(x, retries, kept = new_kept()) {
+  known <- list()
+  repeat {
+    round <- .Call(joist_r_block_round, x, as.integer(names(known)))
+    in_memory <- round$stages[[1L]]$role == "none"
+    kept$room <- if (!round$last && worker_count() == 1L) 2^28 - kept$bytes else 0
+    if (round$last && !in_memory) {
+      return(stage_program(round$stages[[1L]], known))
     }
-    if (is.null(seen[[node$id]])) {
-      below <- any(vapply(Filter(is_chunked, node$operands), has, TRUE, FALSE))
-      if (!below && !top && is_contraction(y)) ready[[length(ready) + 1L]] <<- y
-      assign(node$id, below || is_contraction(y), envir = seen)
-    }
-    seen[[node$id]]
-  }
-  has(x, TRUE)
-  ready
-}
-
-# What is the same for those that are computed together.
-group_of <- function(x) {
-  node <- node_in(x)
-  if (node$blocks$role != "fold") {
-    return(node$id)
-  }
-  y <- node$operands[[1L]]
-  paste(c(shape(y), "|", chunks_of(y), "|", node$blocks$dims), collapse = " ")
-}
-
-# The same program with what is known of it, by the ids of nodes.
-with_values <- function(x, values) {
-  known <- list2env(values, parent = emptyenv())
-  replaced <- function(y) {
-    if (!is_chunked(y) || is_source(y)) {
-      return(y)
-    }
-    node <- node_in(y)
-    if (is.null(known[[node$id]])) {
-      operands <- lapply(node$operands, replaced)
-      if (any(vapply(operands, is_chunked, TRUE))) {
-        node$operands <- operands
-        attr(y, "node") <- node
-      } else {
-        y <- replay(node, operands)
+    for (stage in round$stages) {
+      made <- computed(stage_program(stage, known), retries, kept)
+      if (round$last) {
+        return(made[[1L]])
       }
-      assign(node$id, y, envir = known)
+      known[as.character(stage$values)] <- made
     }
-    known[[node$id]]
   }
-  replaced(x)
 }
 
 #' @rdname chunked
@@ -231,17 +198,19 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
     target <- created()
     resume <- FALSE
   }
-  array <- node_in(target)$array
+  array <- array_in(target)
   kept <- new_kept()
-  x <- staged(x, retries, kept)
-  if (!is_chunked(x)) {
+  if (is_chunked(x)) {
+    # Blocks of whole chunks, so that each chunk is written once.
+    blocks <- ceiling(chunks_of(x) / chunks) * chunks
+    attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
+    x <- last_program(x, retries, kept)
+  }
+  if (is_tensor(x)) {
     write_parts(array, list(rep_len(1L, length(extents))), list(x))
     return(target)
   }
-  # Blocks of whole chunks, so that each chunk is written once.
-  blocks <- ceiling(chunks_of(x) / chunks) * chunks
-  attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
-  program <- reversed_program(block_program(x), array)
+  program <- reversed_program(x, array)
   if (program$reversed) array <- reversed_array(array)
   program$kept <- kept
   wanted <- if (resume) blocks_missing(program, array)
@@ -288,64 +257,42 @@ blocks_missing <- function(program, array) {
 
 # How far a block of the result goes.
 block_extents <- function(program) {
-  blocks <- if (!is.null(program$lasts)) program$lasts[[1L]]$blocks
-  if (identical(blocks$role, "counts")) {
-    return(shape(program$types[[1L]]))
-  }
-  if (identical(blocks$role, "fold") && !blocks$drop) {
-    return(replace(program$chunks, program$inner, 1L))
-  }
-  program$chunks[program$outer]
+  switch(program$role,
+    counts = shape(program$types[[1L]]),
+    fold = if (program$lasts[[1L]]$drop) {
+      program$chunks[program$outer]
+    } else {
+      replace(program$chunks, program$inner, 1L)
+    },
+    program$chunks[program$outer]
+  )
 }
 
-# Identifies the elements of an operand: by the place of a mapped tensor in its file, or by a
-# checksum. R numbers are not rounded to their default dtype.
+# Identifies the elements of a tensor: by its place in a mapped file, or by a checksum.
 fingerprint <- function(x) {
-  place <- if (is_tensor(x)) .Call(joist_r_mapped_place, x)
+  place <- .Call(joist_r_mapped_place, x)
   if (!is.null(place)) {
     return(paste(c("file", place), collapse = " "))
   }
-  plain <- !is_tensor(x) && is.numeric(x)
-  x <- if (plain) writeBin(as.vector(unclass(x)), raw(), endian = "little") else as_operand(x)
   paste(rev(checksum("crc32c", x)), collapse = "")
 }
 
-# A program as text, a line for each array and operation.
+# A program as text: a line for each leaf and each instruction.
 program_text <- function(x) {
-  lines <- character()
-  known <- new.env(parent = emptyenv()) # of a node, its line, or what tells its elements
-  add <- function(text) {
-    lines[length(lines) + 1L] <<- paste0("%", length(lines) + 1L, " = ", text)
-    paste0("%", length(lines))
+  if (!is_chunked(x)) {
+    return(paste(type_text(x), fingerprint(x)))
   }
-  name_of <- function(y) {
-    if (!is_chunked(y)) {
-      return(add(paste(type_text(as_operand(y)), fingerprint(y))))
+  leaves <- lapply(attr(x, "leaves"), function(leaf) {
+    where <- if (!is.null(leaf$of)) {
+      values <- vapply(leaf[c("folded", "drop", "correction", "root")], toString, "")
+      c(program_text(leaf$of), paste0(leaf$op, "(", paste(names(values), values, collapse = ", "), ")"))
+    } else if (is.null(leaf$array)) {
+      fingerprint(leaf$tensor)
+    } else {
+      paste0(leaf$array$store$name, "/", leaf$array$node)
     }
-    node <- node_in(y)
-    if (is_source(y)) {
-      where <- if (node$kind == "zarr") {
-        paste0(node$array$store$name, "/", node$array$node)
-      } else {
-        if (is.null(known[[node$id]])) assign(node$id, fingerprint(node$tensor), envir = known)
-        known[[node$id]]
-      }
-      chunks <- paste(chunks_of(y), collapse = "x")
-      return(add(paste0(type_text(y), " ", where, ", chunks ", chunks)))
-    }
-    if (is.null(known[[node$id]])) {
-      operands <- vapply(node$operands, name_of, "")
-      given <- Filter(Negate(is.null), node$attributes)
-      values <- vapply(given, function(value) paste(format(value), collapse = " "), "")
-      said <- paste(names(given), values, sep = "=", collapse = ", ")
-      line <- add(paste0(
-        type_text(y), " ", node$op, "(", paste(operands, collapse = ", "), ")",
-        if (length(given) > 0L) paste0(" [", said, "]")
-      ))
-      assign(node$id, line, envir = known)
-    }
-    known[[node$id]]
-  }
-  name_of(x)
-  lines
+    c(where, if (!is.null(leaf$chunks)) paste("chunks", paste(leaf$chunks, collapse = "x")))
+  })
+  text <- program_in(x)
+  c(unlist(leaves), if (is.null(text)) type_text(x) else strsplit(text, "\n", fixed = TRUE)[[1L]])
 }

@@ -11,12 +11,14 @@ join_delayed_array <- function(package, ...) {
 
 # An array of R: what its type cannot hold is an error.
 extract_chunked <- function(x, index) {
-  x <- staged(x, 0L)
   positions <- lapply(index, function(one) if (is.null(one)) NULL else as.integer(one))
-  part <- if (is_chunked(x)) {
-    chosen_part(x, positions)
+  kept <- new_kept()
+  program <- last_program(x, 0L, kept)
+  part <- if (!is_tensor(program) && program$role == "each") {
+    chosen_part(program, positions)
   } else {
-    .Call(joist_r_subset, x, positions, FALSE, FALSE)
+    whole <- if (is_tensor(program)) program else computed(program, 0L, kept)[[1L]]
+    .Call(joist_r_subset, whole, positions, FALSE, FALSE)
   }
   values <- as_array(part)
   dim(values) <- shape(part)

@@ -47,23 +47,12 @@ reversed_program <- function(program, target = NULL) {
     }
     leaf
   })
-  if (!is.null(program$lasts)) program$lasts <- lapply(program$lasts, reversed_last, rank)
-  program$types <- lapply(program$types, function(type) {
-    nv_aval(dtype(type), rev(shape(type)), ambiguous(type))
-  })
+  program$types <- lapply(program$types, reversed_type)
   program$reversed <- TRUE
   program
 }
 
-# A reduction of so many dims, or a product.
-reversed_last <- function(node, rank) {
-  node$blocks$dims <- rev(rank + 1L - node$blocks$dims)
-  flags <- c("transpose_lhs", "transpose_rhs")
-  if (node$blocks$role == "product") {
-    node$attributes[flags] <- lapply(rev(flags), function(flag) isTRUE(node$attributes[[flag]]))
-  }
-  node
-}
+reversed_type <- function(type) nv_aval(dtype(type), rev(shape(type)), ambiguous(type))
 
 # Whether the order of the dims makes no difference.
 is_line <- function(extents) sum(extents > 1L) < 2L

@@ -67,7 +67,7 @@ groups_of <- function(program, wanted, tile) {
 }
 
 # Whether blocks of the result in the same row or column need the same chunks.
-is_product <- function(program) program$has_product
+is_product <- function(program) program$product
 
 # How many blocks make one of the result.
 inner_count <- function(program) prod(block_counts(program)[program$inner])

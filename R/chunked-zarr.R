@@ -105,7 +105,8 @@ zarr_tensor <- function(store, node, metadata, na = NULL) {
   type <- nv_aval(metadata$dtype, metadata$shape)
   metadata$size <- .Call(joist_r_dtype_size, type)
   array <- c(metadata, list(store = store, node = node, na = na))
-  x <- chunked_tensor(type, array$chunks, list(kind = "zarr", array = array, id = unique_name()))
+  # Several handles of an array are one leaf.
+  x <- chunked_tensor(type, array$chunks, list(array = array, id = paste(store$id, node)))
   attr(x, "zarr_attributes") <- metadata$attributes
   attr(x, "dimension_names") <- metadata$dimension_names
   x

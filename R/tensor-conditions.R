@@ -184,9 +184,8 @@ own_frames <- function(frame, floor) {
     } else if (!identical(home, .BaseNamespaceEnv) && !identical(home, baseenv())) {
       break
     }
-    # What C evaluates has no frame for a parent; delayed_operation() goes on from an operation.
-    above <- if (identical(sys.function(frame), delayed_operation)) frame - 1L else parents[frame]
-    frame <- if (above < frame) above else 0L
+    # What C evaluates has no frame for a parent.
+    frame <- if (parents[frame] < frame) parents[frame] else 0L
   }
   own
 }

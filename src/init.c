@@ -93,7 +93,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_read_chunks, 6),
     ENTRY(joist_r_write_chunks, 5),
     ENTRY(joist_r_blank, 1),
-    ENTRY(joist_r_blocks, 5),
+    ENTRY(joist_r_block_round, 2),
     ENTRY(joist_r_block_plan, 3),
     ENTRY(joist_r_block_append, 4),
     ENTRY(joist_r_part_type, 2),

@@ -234,7 +234,7 @@ test_that("what is read for reductions is not read again for the rest, as far as
     low = list(c(1L, 1L), c(11L, 1L), c(21L, 1L)),
     high = list(c(10L, 10L), c(20L, 10L), c(30L, 10L))
   ))
-  array <- joist:::node_in(x)$array
+  array <- joist:::array_in(x)
   read <- character()
   first <- joist:::read_shared(array, parts, kept)
   expect_identical(joist:::read_shared(array, parts, kept), first)

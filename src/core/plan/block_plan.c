@@ -6,6 +6,8 @@
 
 #include "core/base/array.h"
 #include "core/program/blocks.h"
+#include "core/program/watch.h"
+#include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
 
 #define NONE UINT32_MAX
@@ -18,14 +20,21 @@ struct part {
   int8_t map[JOIST_RANK_MAX];
 };
 
+/* An output: its part or, if its blocks are combined from parts, the operands of its operation. */
+struct output {
+  const struct joist_instruction *combined; /* NULL for others */
+  uint32_t part[OPERANDS_MAX];
+};
+
 struct joist_block_plan {
   const struct joist_program *program;
   struct part *parts;
-  uint32_t *first;  /* of each value: its first part, or NONE */
-  uint32_t *output; /* the part of each output */
-  uint32_t *read;   /* the parts of inputs */
-  uint32_t instruction_count, part_count, part_capacity, output_count, read_count;
+  uint32_t *first; /* of each value: its first part, or NONE */
+  struct output *outputs;
+  uint32_t *read; /* the parts of inputs */
+  uint32_t part_count, part_capacity, read_count;
   int rank;
+  uint8_t watched;
 };
 
 static int rank_of(const struct joist_block_plan *plan, joist_value_id value) {
@@ -65,10 +74,21 @@ static void view_instruction(const struct joist_program *program, const struct j
                                          .result = &program->values[i->result].shape};
 }
 
+/* Whether results have blocks that are not combined from parts. A space without dims has them all
+ * as a whole. */
+static bool has_blocks(const struct joist_block_plan *plan, const struct joist_instruction *i) {
+  const joist_block_role role = joist_op_block_role(i->op);
+  const bool whole = plan->rank == 0 && i->region_count == 0;
+  return i->result_count == 1 && i->operand_count <= OPERANDS_MAX &&
+         (whole ||
+          (role != JOIST_BLOCKS_NONE && role != JOIST_BLOCKS_FOLD && role != JOIST_BLOCKS_COUNTS));
+}
+
 static joist_status add_operands(struct joist_block_plan *plan, const struct joist_instruction *i,
                                  struct joist_error *error) {
   struct view view;
   if (plan->first[i->result] == NONE) return JOIST_OK;
+  if (!has_blocks(plan, i)) return JOIST_FAIL(error, JOIST_E_NO_BLOCKS, .op = joist_op_name(i->op));
   view_instruction(plan->program, i, &view);
   for (uint32_t p = plan->first[i->result]; p != NONE; p = plan->parts[p].next)
     for (uint32_t k = 0; k < i->operand_count; k++) {
@@ -80,10 +100,43 @@ static joist_status add_operands(struct joist_block_plan *plan, const struct joi
   return JOIST_OK;
 }
 
-static bool has_blocks(const struct joist_instruction *i) {
-  const joist_block_role role = joist_op_block_role(i->op);
-  return i->result_count == 1 && i->operand_count <= OPERANDS_MAX && role != JOIST_BLOCKS_NONE &&
-         role != JOIST_BLOCKS_FOLD && role != JOIST_BLOCKS_COUNTS;
+/* The map of a value whose dims are the first ones of the space. */
+static void map_first(const struct joist_block_plan *plan, int8_t map[JOIST_RANK_MAX]) {
+  for (int d = 0; d < JOIST_RANK_MAX; d++) map[d] = d < plan->rank ? (int8_t)d : JOIST_MAP_WHOLE;
+}
+
+/* Which part of operand k of a product a block of its space needs: rows, columns and terms. */
+static void map_factor(const struct joist_instruction *i, uint32_t k, int8_t map[JOIST_RANK_MAX]) {
+  const bool turned = joist_attribute_flag(
+      i->attributes, k == 0 ? JOIST_ATTRIBUTE_TRANSPOSE_LHS : JOIST_ATTRIBUTE_TRANSPOSE_RHS);
+  const int terms = k == 0 ? !turned : turned;
+  map[terms] = 2;
+  map[!terms] = (int8_t)k;
+}
+
+static joist_status add_output(struct joist_block_plan *plan, uint32_t k, bool parts,
+                               struct joist_error *error) {
+  const joist_value_id value = plan->program->outputs[k];
+  const struct joist_value *const v = &plan->program->values[value];
+  struct output *const output = &plan->outputs[k];
+  int8_t map[JOIST_RANK_MAX];
+  map_first(plan, map);
+  *output = (struct output){.combined = NULL};
+  if (!parts) {
+    output->part[0] = part_of(plan, value, map);
+    return output->part[0] == NONE ? JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY) : JOIST_OK;
+  }
+  const struct joist_instruction *const i = &plan->program->instructions[v->instruction];
+  const joist_block_role role = joist_op_block_role(v->input == JOIST_NO_INPUT ? i->op : 0);
+  if (role != JOIST_BLOCKS_FOLD && role != JOIST_BLOCKS_COUNTS && role != JOIST_BLOCKS_PRODUCT)
+    return JOIST_FAIL(error, JOIST_E_NO_BLOCKS, .op = joist_op_name(i->op));
+  output->combined = i;
+  for (uint32_t a = 0; a < i->operand_count; a++) {
+    if (role == JOIST_BLOCKS_PRODUCT) map_factor(i, a, map);
+    output->part[a] = part_of(plan, i->operand[a], map);
+    if (output->part[a] == NONE) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  }
+  return JOIST_OK;
 }
 
 static joist_status list_reads(struct joist_block_plan *plan, struct joist_error *error) {
@@ -96,41 +149,34 @@ static joist_status list_reads(struct joist_block_plan *plan, struct joist_error
   return JOIST_OK;
 }
 
-static joist_status fill(struct joist_block_plan *plan, const struct joist_block_output *outputs,
+static joist_status fill(struct joist_block_plan *plan, const bool *parts,
                          struct joist_error *error) {
   const struct joist_program *const program = plan->program;
-  for (uint32_t k = 0; k < plan->output_count; k++) {
-    plan->output[k] = part_of(plan, outputs[k].value, outputs[k].map);
-    if (plan->output[k] == NONE) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  }
-  for (uint32_t k = program->instruction_count; k-- > 0;) {
-    const struct joist_instruction *const i = &program->instructions[k];
-    if (!has_blocks(i)) return JOIST_FAIL(error, JOIST_E_NO_BLOCKS, .op = joist_op_name(i->op));
-    const joist_status status = add_operands(plan, i, error);
-    if (status != JOIST_OK) return status;
-  }
-  return list_reads(plan, error);
+  joist_status status = JOIST_OK;
+  for (uint32_t k = 0; k < program->output_count && status == JOIST_OK; k++)
+    status = add_output(plan, k, parts[k], error);
+  for (uint32_t k = program->instruction_count; k-- > 0 && status == JOIST_OK;)
+    status = add_operands(plan, &program->instructions[k], error);
+  return status == JOIST_OK ? list_reads(plan, error) : status;
 }
 
 joist_status joist_block_plan_make(const struct joist_program *program,
-                                   const struct joist_block_output *outputs, uint32_t count,
-                                   int rank, struct joist_block_plan **made,
-                                   struct joist_error *error) {
+                                   const struct joist_block_space *space,
+                                   struct joist_block_plan **made, struct joist_error *error) {
   struct joist_block_plan *const plan = calloc(1, sizeof *plan);
   *made = NULL;
   if (plan == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   plan->program = program;
-  plan->instruction_count = program->instruction_count;
-  plan->rank = rank;
-  plan->output_count = count;
-  plan->first = malloc((program->value_count + (size_t)count + 1) * sizeof *plan->first);
+  plan->rank = space->rank;
+  plan->watched = space->watched;
+  plan->first = malloc((program->value_count + (size_t)1) * sizeof *plan->first);
+  plan->outputs = malloc((program->output_count + (size_t)1) * sizeof *plan->outputs);
   joist_status status = JOIST_OK;
-  if (plan->first == NULL) {
+  if (plan->first == NULL || plan->outputs == NULL) {
     status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   } else {
-    plan->output = plan->first + program->value_count;
     for (uint32_t v = 0; v < program->value_count; v++) plan->first[v] = NONE;
-    status = fill(plan, outputs, error);
+    status = fill(plan, space->parts, error);
   }
   if (status == JOIST_OK)
     *made = plan;
@@ -142,13 +188,10 @@ joist_status joist_block_plan_make(const struct joist_program *program,
 void joist_block_plan_free(struct joist_block_plan *plan) {
   if (plan == NULL) return;
   free(plan->first);
+  free(plan->outputs);
   free(plan->read);
   free(plan->parts);
   free(plan);
-}
-
-uint32_t joist_block_plan_outputs(const struct joist_block_plan *plan) {
-  return plan->output_count;
 }
 
 uint32_t joist_block_plan_reads(const struct joist_block_plan *plan) { return plan->read_count; }
@@ -186,6 +229,26 @@ static void shape_of_part(const struct building *b, const struct part *part,
   }
 }
 
+static void argument_of(const struct joist_program *program, joist_value_id v,
+                        struct joist_argument *argument) {
+  const struct joist_value *const value = &program->values[v];
+  *argument = (struct joist_argument){.operand = {.type = value->type, .rank = value->shape.rank},
+                                      .shape = value->shape,
+                                      .value = v};
+}
+
+/* What is done where values of the instruction do not fit, by its operands as a whole. */
+static uint8_t watch_of(const struct joist_block_plan *plan, const struct joist_instruction *i) {
+  struct joist_argument arguments[OPERANDS_MAX];
+  struct joist_inference inference = {.signature = i->signature};
+  if (plan->watched == 0) return 0;
+  inference.shape[0] = plan->program->values[i->result].shape;
+  for (uint32_t k = 0; k < i->operand_count; k++)
+    argument_of(plan->program, i->operand[k], &arguments[k]);
+  return joist_watch_of(i->op, arguments, i->operand_count, &inference, i->attributes,
+                        plan->watched);
+}
+
 static joist_status append_part(const struct building *b, const struct joist_instruction *i,
                                 uint32_t number, struct joist_error *error) {
   const struct joist_block_plan *const plan = b->plan;
@@ -216,10 +279,93 @@ static joist_status append_part(const struct building *b, const struct joist_ins
   if (status != JOIST_OK) return status;
   struct joist_instruction made =
       joist_instruction_of(i->op, &inference, operands, i->operand_count, &attributes, 0);
-  made.watch = i->watch;
+  made.watch = watch_of(plan, i);
   status = joist_program_add(b->program, &made, &inference, error);
   b->ids[number] = made.result;
   return status;
+}
+
+/* ---- parts of what is combined ---- */
+
+/* Appends an operation by its dtypes alone: those of the operands are what it is computed in. */
+static joist_status append_plain(const struct building *b, joist_op op,
+                                 const joist_value_id *operands, uint32_t count,
+                                 const struct joist_attributes *attributes, joist_value_id *made,
+                                 struct joist_error *error) {
+  struct joist_argument arguments[OPERANDS_MAX];
+  struct joist_inference inference;
+  for (uint32_t k = 0; k < count; k++) argument_of(b->program, operands[k], &arguments[k]);
+  joist_status status =
+      joist_program_infer(joist_rules_at(0), op, arguments, count, attributes, &inference, error);
+  if (status != JOIST_OK) return status;
+  inference.watch = joist_watch_of(op, arguments, count, &inference, attributes, b->plan->watched);
+  struct joist_instruction instruction =
+      joist_instruction_of(op, &inference, operands, count, attributes, 0);
+  status = joist_program_add(b->program, &instruction, &inference, error);
+  *made = instruction.result;
+  return status;
+}
+
+/* Of a reduction, with all dims: a mean is divided when the sum is known. */
+static joist_status append_fold(const struct building *b, const struct joist_instruction *i,
+                                joist_value_id operand, joist_value_id *made,
+                                struct joist_error *error) {
+  const joist_op op = i->op == JOIST_OP_REDUCE_MEAN ? JOIST_OP_REDUCE_SUM : i->op;
+  const int last = b->program->values[operand].shape.rank - 1;
+  const uint32_t folded = joist_attribute_mask(i->attributes);
+  struct joist_attributes attributes = {.count = 0};
+  int64_t dims[JOIST_RANK_MAX];
+  size_t count = 0;
+  for (int d = 0; d <= last; d++)
+    if (folded >> (b->reversed ? last - d : d) & 1) dims[count++] = d;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, count);
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DROP, false);
+  if (joist_op_class(op) == JOIST_CLASS_ACCUMULATE)
+    joist_attributes_set_type(
+        &attributes,
+        (struct joist_type){joist_op_part_dtype(op, i->signature.result[0].dtype), false});
+  return append_plain(b, op, &operand, 1, &attributes, made, error);
+}
+
+/* Of a product of matrices, in the dtype that it accumulates in. The transpose of a product is that
+ * of the transposes, the other way round. */
+static joist_status append_product(const struct building *b, const struct joist_instruction *i,
+                                   joist_value_id *operands, joist_value_id *made,
+                                   struct joist_error *error) {
+  struct joist_attributes attributes = {.count = 0};
+  const joist_dtype wide = joist_op_part_dtype(i->op, i->signature.result[0].dtype);
+  joist_attributes_set_type(&attributes, (struct joist_type){wide, false});
+  for (int k = 0; k < 2; k++) {
+    const joist_status status =
+        append_plain(b, JOIST_OP_CONVERT, &operands[k], 1, &attributes, &operands[k], error);
+    if (status != JOIST_OK) return status;
+  }
+  const bool lhs = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
+  const bool rhs = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS);
+  const joist_value_id turned[] = {operands[b->reversed], operands[!b->reversed]};
+  attributes.count = 0;
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS, b->reversed ? rhs : lhs);
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS, b->reversed ? lhs : rhs);
+  return append_plain(b, i->op, turned, 2, &attributes, made, error);
+}
+
+static joist_status append_output(const struct building *b, const struct output *output,
+                                  joist_value_id *made, struct joist_error *error) {
+  const struct joist_instruction *const i = output->combined;
+  joist_value_id operands[OPERANDS_MAX];
+  if (i == NULL) {
+    *made = b->ids[output->part[0]];
+    return JOIST_OK;
+  }
+  for (uint32_t k = 0; k < i->operand_count; k++) operands[k] = b->ids[output->part[k]];
+  switch (joist_op_block_role(i->op)) {
+    case JOIST_BLOCKS_FOLD:
+      return append_fold(b, i, operands[0], made, error);
+    case JOIST_BLOCKS_PRODUCT:
+      return append_product(b, i, operands, made, error);
+    default:
+      return append_plain(b, i->op, operands, i->operand_count, i->attributes, made, error);
+  }
 }
 
 joist_status joist_block_plan_append(const struct joist_block_plan *plan, const uint32_t *extents,
@@ -231,14 +377,14 @@ joist_status joist_block_plan_append(const struct joist_block_plan *plan, const 
   const struct building building = {plan, extents, reversed, program, ids};
   joist_status status = JOIST_OK;
   for (uint32_t k = 0; k < plan->read_count; k++) ids[plan->read[k]] = reads[k];
-  for (uint32_t k = 0; k < plan->instruction_count; k++) {
+  for (uint32_t k = 0; k < plan->program->instruction_count; k++) {
     const struct joist_instruction *const i = &plan->program->instructions[k];
     for (uint32_t p = plan->first[i->result]; p != NONE && status == JOIST_OK;
          p = plan->parts[p].next)
       status = append_part(&building, i, p, error);
   }
-  for (uint32_t k = 0; k < plan->output_count && status == JOIST_OK; k++)
-    outputs[k] = ids[plan->output[k]];
+  for (uint32_t k = 0; k < plan->program->output_count && status == JOIST_OK; k++)
+    status = append_output(&building, &plan->outputs[k], &outputs[k], error);
   free(ids);
   return status;
 }

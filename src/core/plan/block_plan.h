@@ -10,21 +10,24 @@
 
 struct joist_block_plan;
 
-/* An output and its map (see program/blocks.h): which dim of the space each of its dims follows. */
-struct joist_block_output {
-  joist_value_id value;
-  int8_t map[JOIST_RANK_MAX];
+/* What blocks of the outputs of a program are computed in. */
+struct joist_block_space {
+  int rank; /* 0: the outputs are computed as a whole, by any operations */
+  /* For each output: whether it is combined from parts, which a block of the space gives. The space
+   * then has the dims of the operand or, for a product, those of the result and the terms of its
+   * sums. The dims of other outputs are the first ones of the space. */
+  const bool *parts;
+  uint8_t watched; /* joist_watch, or'ed: what is done where values do not fit */
 };
 
-/* The plan refers to `program`, which must outlive it and have only operations whose results have
- * blocks that are not combined from parts. Free with joist_block_plan_free. */
+/* The plan refers to `program`, which must outlive it. JOIST_ERROR_VALUE if an operation needs all
+ * elements of its operands. Free with joist_block_plan_free. */
 joist_status joist_block_plan_make(const struct joist_program *program,
-                                   const struct joist_block_output *outputs, uint32_t count,
-                                   int rank, struct joist_block_plan **made,
+                                   const struct joist_block_space *space,
+                                   struct joist_block_plan **made,
                                    struct joist_error *error) JOIST_MUST_CHECK;
 void joist_block_plan_free(struct joist_block_plan *plan);
 
-uint32_t joist_block_plan_outputs(const struct joist_block_plan *plan);
 /* What it reads: inputs of the program, each as often as blocks need different parts of it. */
 uint32_t joist_block_plan_reads(const struct joist_block_plan *plan);
 /* The value that is read by number `k`, and its map, which belongs to the plan. */
@@ -32,8 +35,9 @@ joist_value_id joist_block_plan_read(const struct joist_block_plan *plan, uint32
                                      const int8_t **map);
 
 /* Appends the instructions of a block of these extents to a program in which its reads are the
- * values `reads`. `outputs` become the values of the plan's outputs. If `reversed`, the extents,
- * the reads and the outputs have their dims in reverse order, as elements in C order have them. */
+ * values `reads`. `outputs` become the values of the plan's outputs, or of their parts, which
+ * keep all dims and are of the dtype that they are combined in. If `reversed`, the extents, the
+ * reads and the outputs have their dims in reverse order, as elements in C order have them. */
 joist_status joist_block_plan_append(const struct joist_block_plan *plan, const uint32_t *extents,
                                      bool reversed, const joist_value_id *reads,
                                      struct joist_program *program, joist_value_id *outputs,

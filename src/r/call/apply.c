@@ -9,8 +9,10 @@
 #include "r/base/conditions.h"
 #include "r/base/policy.h"
 #include "r/base/session.h"
+#include "r/call/delay.h"
 #include "r/call/eager.h"
 #include "r/call/lower.h"
+#include "r/tensor/delayed.h"
 #include "r/tensor/mask.h"
 #include "r/trace/strictness.h"
 #include "r/trace/trace_call.h"
@@ -53,7 +55,15 @@ static SEXP abstract_call(const struct joist_r_call *call) {
  * those on abstract tensors. Raises where rules need values that there are not. */
 static joist_r_applies *function_for(const struct joist_r_call *call) {
   unsigned forms = 0;
-  for (size_t k = 0; k < call->count; k++) forms |= 1U << call->values[k].form;
+  bool delayed = false;
+  for (size_t k = 0; k < call->count; k++) {
+    forms |= 1U << call->values[k].form;
+    delayed |= joist_r_is_delayed(call->values[k].object);
+  }
+  if (delayed && (forms >> JOIST_R_TRACED & 1))
+    joist_r_stop(
+        JOIST_ERROR_VALUE,
+        "jit() cannot trace operations on a chunked tensor, which are delayed as they are");
   const bool abstract = forms >> JOIST_R_ABSTRACT & 1;
   if ((forms >> JOIST_R_TRACED & 1) || (joist_r_session()->in_body && !abstract)) {
     joist_r_needs_values(call->rules, call->values, call->count, JOIST_R_TRACED,
@@ -65,7 +75,7 @@ static joist_r_applies *function_for(const struct joist_r_call *call) {
   joist_r_needs_values(
       call->rules, call->values, call->count, JOIST_R_ABSTRACT,
       "an nv_aval() does not have; use a tensor with data, or the rules 'numpy' or 'cupy'");
-  return abstract_call;
+  return delayed ? joist_r_delay_call : abstract_call;
 }
 
 static void infer(struct joist_r_call *call) {

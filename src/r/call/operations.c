@@ -125,19 +125,23 @@ SEXP joist_r_part_type(SEXP op, SEXP type) {
 
 static const struct joist_attributes no_attributes = {.count = 0};
 
+/* Whether R's own operators see elements, which may be in a store. */
+static bool has_elements(const struct joist_r_value *value) {
+  return value->form == JOIST_R_CONCRETE || joist_r_is_delayed(value->object);
+}
+
 /* R repeats one element over an array, and a vector over the columns of a matrix, which its own
  * code relies on: so does a tensor of one element, and one beside a matrix of R with a row for
  * each. */
 static void repeat_as_r(const struct joist_r_value *array, struct joist_r_value *vector) {
   struct joist_shape *const shape = &vector->argument.shape;
   const struct joist_shape *const other = &array->argument.shape;
-  if (vector->form != JOIST_R_CONCRETE || shape->rank != 1 || other->rank < 2) return;
-  if (shape->extent[0] == 1 &&
-      (array->form == JOIST_R_LITERAL || array->form == JOIST_R_CONCRETE)) {
+  if (!has_elements(vector) || shape->rank != 1 || other->rank < 2) return;
+  if (shape->extent[0] == 1 && (array->form == JOIST_R_LITERAL || has_elements(array))) {
     shape->rank = 0;
     vector->names = R_NilValue;
-  } else if (array->form == JOIST_R_LITERAL && other->rank == 2 &&
-             shape->extent[0] == other->extent[0]) {
+  } else if (array->form == JOIST_R_LITERAL && vector->form == JOIST_R_CONCRETE &&
+             other->rank == 2 && shape->extent[0] == other->extent[0]) {
     *shape = (struct joist_shape){2, {shape->extent[0], 1}};
     vector->argument.operand.rank = 2;
     vector->names = R_NilValue;
@@ -149,12 +153,10 @@ static void repeat_as_r(const struct joist_r_value *array, struct joist_r_value 
  * reused meanwhile. */
 static SEXP apply_plain(joist_op op, size_t n, SEXP *operands, bool as_operator) {
   enum { MOST = 3 };
-  for (size_t k = 0; k < n; k++)
-    if (joist_r_is_delayed(operands[k])) return joist_r_delay_plain(op, operands, n, as_operator);
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value values[MOST];
   for (size_t k = 0; k < n; k++) {
-    joist_r_read_missing(rules, operands[k], &values[k]);
+    joist_r_read_operand(rules, operands[k], &values[k]);
     values[k].dying = as_operator && !joist_r_recording() && !MAYBE_SHARED(operands[k]);
     values[k].by_generic = as_operator;
   }
@@ -196,9 +198,8 @@ SEXP joist_r_operator1(SEXP generic, SEXP x) {
 SEXP joist_r_summary(SEXP generic, SEXP x) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const joist_op op = op_of(generic, true, JOIST_FAMILY_REDUCTION);
-  if (joist_r_is_delayed(x)) return joist_r_delay_plain(op, &x, 1, false);
   struct joist_r_value value;
-  joist_r_read_missing(rules, x, &value);
+  joist_r_read_operand(rules, x, &value);
   struct joist_attributes attributes = {.count = 0};
   joist_r_set_dims(&attributes, R_NilValue, value.argument.shape.rank);
   return joist_r_apply(rules, op, &value, 1, &attributes);
@@ -217,15 +218,9 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   joist_r_raise_if(status, &error);
   if (n > 0) attributes = joist_r_attributes_by_number(attributes, VECTOR_ELT(operands, 0));
   PROTECT(attributes);
-  for (size_t k = 0; k < n; k++)
-    if (joist_r_is_delayed(VECTOR_ELT(operands, (R_xlen_t)k))) {
-      SEXP delayed = joist_r_delay(op, operands, attributes);
-      UNPROTECT(1);
-      return delayed;
-    }
   struct joist_r_value *const values = (struct joist_r_value *)R_alloc(n + 1, (int)sizeof *values);
   for (size_t k = 0; k < n; k++)
-    joist_r_read_missing(rules, VECTOR_ELT(operands, (R_xlen_t)k), &values[k]);
+    joist_r_read_operand(rules, VECTOR_ELT(operands, (R_xlen_t)k), &values[k]);
   const struct joist_attributes read =
       joist_r_attributes(op, attributes, n > 0 ? &values[0].argument.shape : NULL);
   SEXP result = joist_r_apply(rules, op, values, n, &read);

@@ -1,31 +1,24 @@
-/* Hands operations on tensors in a store to delayed_operation() of R. */
+/* Knows chunked tensors by their class. */
 #include "r/tensor/delayed.h"
-
-#include "r/base/conditions.h"
-#include "r/tensor/tensor.h"
 
 bool joist_r_is_delayed(SEXP x) {
   return TYPEOF(x) == S4SXP && joist_r_first_class(x) != joist_r_class(JOIST_R_CONCRETE) &&
          Rf_inherits(x, "nv_chunked");
 }
 
-static SEXP delay(joist_op op, SEXP operands, SEXP attributes, bool as_operator) {
-  SEXP name = PROTECT(Rf_mkString(joist_op_name(op)));
-  SEXP flag = PROTECT(Rf_ScalarLogical(as_operator));
-  SEXP call = PROTECT(Rf_lang5(Rf_install("delayed_operation"), name, operands, attributes, flag));
-  SEXP result = joist_r_eval(call);
-  UNPROTECT(3);
-  return result;
-}
-
-SEXP joist_r_delay(joist_op op, SEXP operands, SEXP attributes) {
-  return delay(op, operands, attributes, false);
-}
-
-SEXP joist_r_delay_plain(joist_op op, const SEXP *operands, size_t n, bool as_operator) {
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)n));
-  for (size_t k = 0; k < n; k++) SET_VECTOR_ELT(list, (R_xlen_t)k, operands[k]);
-  SEXP result = delay(op, list, R_NilValue, as_operator);
-  UNPROTECT(1);
-  return result;
+void joist_r_read_operand(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  if (!joist_r_is_delayed(x)) {
+    joist_r_read_missing(rules, x, value);
+    return;
+  }
+  *value = (struct joist_r_value){.form = JOIST_R_ABSTRACT,
+                                  .object = x,
+                                  .payload = R_NilValue,
+                                  .dim = R_NilValue,
+                                  .names = R_NilValue,
+                                  .missing = R_NilValue};
+  struct joist_argument *const argument = &value->argument;
+  (void)joist_r_describe(x, &argument->operand.type, &argument->shape);
+  (void)joist_shape_count(&argument->shape, &value->count);
+  argument->operand.rank = argument->shape.rank;
 }

@@ -1,5 +1,5 @@
-/* Programs over the blocks of chunked tensors: what R's code knows of operations and their blocks,
- * and the program of a block as part of a trace. */
+/* Programs of chunked tensors in stages (see core/plan/block_schedule.h), and the program of a
+ * block of a stage as part of a trace. */
 #ifndef JOIST_R_BLOCKS_H
 #define JOIST_R_BLOCKS_H
 
@@ -7,19 +7,24 @@
 
 /* .Call entry points.
  *
- * How an operation makes blocks, of operands of these `shapes`, a list, with these `chunks`, a list
- * with NULL for one in memory, and a result of the shape `result`: a list of the `role` (see
- * ops.def), the `chunks` of the result, whether blocks of it are combined from `parts`, `dims` and
- * `drop` of a reduction, and how many `terms` the sums of a product have, and those of a part
- * (`step`). Raises joist_value_error where it needs all elements. */
-SEXP joist_r_blocks(SEXP op, SEXP shapes, SEXP chunks, SEXP attributes, SEXP result);
-/* A plan for a space of `rank` dims, an external pointer that keeps the trace. `outputs` are traced
- * tensors of one trace, `maps` which dims of the space theirs follow, 0 for a whole one. The result
- * is a list of the plan, the numbers of the arguments that it reads, and their maps. */
-SEXP joist_r_block_plan(SEXP outputs, SEXP maps, SEXP rank);
-/* The outputs of a block of these extents, as traced tensors. `leaves` are what the plan reads:
- * traced tensors of the trace that the block becomes part of. If `reversed`, all have their dims in
- * reverse order. */
-SEXP joist_r_block_append(SEXP plan, SEXP extents, SEXP reversed, SEXP leaves);
+ * The stages that can run when the values with the numbers `known` are there: a list of `last`,
+ * whether the tensor is among what they give, and `stages`, each a list of
+ *   role      how its values come from blocks: "each" for blocks of the tensor, "fold", "counts" or
+ *             "product" for parts, "none" for what is computed in memory
+ *   values    the numbers of the values that it gives, from 1 on, and their `types`
+ *   program   as text, whose outputs are these values, or what they are combined from
+ *   inputs    of the program: leaves, and numbers of values
+ *   lasts     of each value that is combined: its leaf, or its `op`, and whether to `drop` dims
+ *   parts     for each output, whether blocks give the parts of its operation
+ *   extents, chunks, inner, outer   the space of its blocks, and the dims of each sort */
+SEXP joist_r_block_round(SEXP x, SEXP known);
+/* A plan for the program of a stage, whose space has `rank` dims, an external pointer; the numbers
+ * of the inputs that it reads; and which dim of the space each dim of them follows, 0 for a whole
+ * one. */
+SEXP joist_r_block_plan(SEXP program, SEXP parts, SEXP rank);
+/* The outputs of a block of these extents, as traced tensors. `reads` are what the plan reads:
+ * traced tensors of the trace that the block becomes part of, and constants. If `reversed`, all
+ * have their dims in reverse order. */
+SEXP joist_r_block_append(SEXP plan, SEXP extents, SEXP reversed, SEXP reads);
 
 #endif

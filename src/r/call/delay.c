@@ -1,0 +1,93 @@
+/* Records operations on chunked tensors. */
+#include "r/call/delay.h"
+
+#include "core/program/blocks.h"
+#include "core/promotion/builtin_rules.h"
+#include "r/base/conditions.h"
+#include "r/memory/payload.h"
+#include "r/tensor/delayed.h"
+#include "r/trace/chunked.h"
+
+/* One element without dims, as R's operators repeat it. */
+static joist_value_id as_scalar(const struct joist_r_chunked *program, joist_value_id value) {
+  const struct joist_value own = program->program->values[value];
+  const struct joist_argument argument = {.operand = {.type = own.type, .rank = own.shape.rank},
+                                          .shape = own.shape};
+  const struct joist_shape scalar = {.rank = 0};
+  struct joist_attributes attributes = {.count = 0};
+  int64_t room[JOIST_RANK_MAX];
+  joist_attributes_set_shape(&attributes, &scalar, room);
+  struct joist_inference inference;
+  struct joist_error error;
+  joist_r_raise_if(joist_program_infer(joist_rules_at(0), JOIST_OP_RESHAPE, &argument, 1,
+                                       &attributes, &inference, &error),
+                   &error);
+  struct joist_instruction made =
+      joist_instruction_of(JOIST_OP_RESHAPE, &inference, &value, 1, &attributes, 0);
+  joist_r_raise_if(joist_program_add(program->program, &made, &inference, &error), &error);
+  return made.result;
+}
+
+/* The leaf of an operand in memory. R numbers are read exactly, in the dtype that is wanted. */
+static joist_value_id leaf_of(const struct joist_r_chunked *program,
+                              const struct joist_r_value *value, joist_dtype wanted) {
+  static const char *fields[] = {"tensor", ""};
+  const bool literal = value->form == JOIST_R_LITERAL;
+  const struct joist_type type =
+      literal ? (struct joist_type){wanted, false} : value->argument.operand.type;
+  if (!literal) joist_r_needs_data(value);
+  SEXP payload =
+      PROTECT(literal ? joist_r_payload(wanted, value->count) : joist_r_shared_payload(value));
+  struct joist_error error;
+  if (literal)
+    joist_r_raise_if(joist_r_import(value, wanted, joist_r_elements(payload), &error), &error);
+  SEXP leaf = PROTECT(Rf_mkNamed(VECSXP, fields));
+  SET_VECTOR_ELT(leaf, 0, joist_r_tensor(payload, type, &value->argument.shape));
+  const joist_value_id made = joist_r_chunked_leaf(program, leaf, type, &value->argument.shape);
+  UNPROTECT(2);
+  return made;
+}
+
+/* Finds the blocks of the result; raises joist_value_error if it needs all elements. */
+static void find_blocks(const struct joist_r_call *call, struct joist_blocks *blocks) {
+  const size_t n = call->count;
+  const struct joist_shape **const shapes =
+      (const struct joist_shape **)R_alloc(n, (int)sizeof *shapes);
+  const uint32_t **const chunks = (const uint32_t **)R_alloc(n, (int)sizeof *chunks);
+  for (size_t k = 0; k < n; k++) {
+    SEXP x = call->values[k].object;
+    shapes[k] = &call->values[k].argument.shape;
+    chunks[k] = joist_r_is_delayed(x) ? joist_r_chunks(x, shapes[k]->rank) : NULL;
+  }
+  const struct joist_blocked blocked = {call->op, &call->plain, n,
+                                        shapes,   chunks,       &call->inference.shape[0]};
+  if (!joist_blocks_of(&blocked, blocks))
+    JOIST_R_FAIL(JOIST_E_NO_BLOCKS, .op = joist_op_name(call->op));
+}
+
+SEXP joist_r_delay_call(const struct joist_r_call *call) {
+  struct joist_blocks blocks;
+  for (size_t k = 0; k < call->count; k++) joist_r_needs_present(&call->values[k]);
+  find_blocks(call, &blocks);
+  const struct joist_r_chunked program = joist_r_chunked_begin();
+  PROTECT(program.owner);
+  joist_value_id *const ids = (joist_value_id *)R_alloc(call->count, (int)sizeof *ids);
+  for (size_t k = 0; k < call->count; k++) {
+    const struct joist_r_value *const value = &call->values[k];
+    if (!joist_r_is_delayed(value->object)) {
+      ids[k] = leaf_of(&program, value, joist_signature_operand(&call->inference.signature, k));
+      continue;
+    }
+    ids[k] = joist_r_chunked_add(&program, value->object);
+    if (program.program->values[ids[k]].shape.rank > value->argument.shape.rank)
+      ids[k] = as_scalar(&program, ids[k]);
+  }
+  struct joist_instruction made =
+      joist_instruction_of(call->op, &call->inference, ids, call->count, &call->plain, 0);
+  made.watch = 0; /* that is up to the policy when it runs */
+  struct joist_error error;
+  joist_r_raise_if(joist_program_add(program.program, &made, &call->inference, &error), &error);
+  SEXP x = joist_r_chunked_tensor(&program, made.result, blocks.chunks);
+  UNPROTECT(1);
+  return x;
+}

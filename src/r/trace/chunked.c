@@ -1,0 +1,196 @@
+/* Reads and writes the programs of chunked tensors. */
+#include "r/trace/chunked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/program/print.h"
+#include "core/program/read.h"
+#include "r/base/conditions.h"
+#include "r/base/finalizers.h"
+#include "r/tensor/operands.h"
+
+SEXP joist_r_list_element(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t k = 0; names != R_NilValue && k < XLENGTH(names); k++)
+    if (strcmp(CHAR(STRING_ELT(names, k)), name) == 0) return VECTOR_ELT(list, k);
+  return R_NilValue;
+}
+
+const uint32_t *joist_r_chunks(SEXP x, int rank) {
+  SEXP chunks = TYPEOF(x) == VECSXP ? joist_r_list_element(x, "chunks")
+                                    : Rf_getAttrib(x, Rf_install("chunks"));
+  if (chunks == R_NilValue && TYPEOF(x) == VECSXP) return NULL;
+  if (TYPEOF(chunks) != INTSXP || XLENGTH(chunks) < rank)
+    joist_r_stop(JOIST_ERROR_SHAPE, "chunks must have an extent for each dimension");
+  return (const uint32_t *)INTEGER(chunks);
+}
+
+SEXP joist_r_integers(const uint32_t *from, int n) {
+  SEXP made = Rf_allocVector(INTSXP, n);
+  for (int k = 0; k < n; k++) INTEGER(made)[k] = (int)from[k];
+  return made;
+}
+
+/* ---- programs ---- */
+
+static void finalize(SEXP pointer) {
+  struct joist_program *const program = R_ExternalPtrAddr(pointer);
+  if (program == NULL) return;
+  R_ClearExternalPtr(pointer);
+  joist_program_clear(program);
+  free(program);
+}
+
+static SEXP new_owner(struct joist_program **program) {
+  SEXP owner = PROTECT(joist_r_owner(finalize));
+  *program = calloc(1, sizeof **program);
+  if (*program == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  R_SetExternalPtrAddr(owner, *program);
+  UNPROTECT(1);
+  return owner;
+}
+
+static _Noreturn void damaged(void) {
+  joist_r_stop(JOIST_ERROR_VALUE, "this chunked tensor is damaged");
+}
+
+SEXP joist_r_program_owner(SEXP text, struct joist_program **program) {
+  if (TYPEOF(text) != STRSXP || XLENGTH(text) != 1) damaged();
+  SEXP owner = PROTECT(new_owner(program));
+  struct joist_error error;
+  joist_r_raise_if(joist_program_read(CHAR(STRING_ELT(text, 0)), *program, &error), &error);
+  UNPROTECT(1);
+  return owner;
+}
+
+static void free_text(SEXP pointer) {
+  free(R_ExternalPtrAddr(pointer));
+  R_ClearExternalPtr(pointer);
+}
+
+SEXP joist_r_program_string(const struct joist_program *program) {
+  static const struct joist_print_words words = {.exact = true};
+  SEXP owner = PROTECT(joist_r_owner(free_text));
+  struct joist_text text = {NULL, 0, 0, false};
+  joist_print_program(program, &words, &text);
+  R_SetExternalPtrAddr(owner, text.data);
+  if (text.failed) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  SEXP string = PROTECT(Rf_mkCharLenCE(text.data, (int)text.length, CE_UTF8));
+  SEXP made = Rf_ScalarString(string);
+  free_text(owner);
+  UNPROTECT(2);
+  return made;
+}
+
+/* ---- chunked tensors ---- */
+
+struct joist_r_chunked joist_r_chunked_begin(void) {
+  struct joist_r_chunked chunked;
+  chunked.owner = PROTECT(new_owner(&chunked.program));
+  R_SetExternalPtrProtected(chunked.owner, Rf_allocVector(VECSXP, 4));
+  UNPROTECT(1);
+  return chunked;
+}
+
+SEXP joist_r_chunked_leaves(const struct joist_r_chunked *chunked) {
+  return R_ExternalPtrProtected(chunked->owner);
+}
+
+static bool same_leaf(SEXP a, SEXP b) {
+  if (a == b) return true;
+  SEXP id = joist_r_list_element(a, "id"), other = joist_r_list_element(b, "id");
+  return TYPEOF(id) == STRSXP && TYPEOF(other) == STRSXP && XLENGTH(id) == 1 &&
+         XLENGTH(other) == 1 && STRING_ELT(id, 0) == STRING_ELT(other, 0);
+}
+
+joist_value_id joist_r_chunked_leaf(const struct joist_r_chunked *chunked, SEXP leaf,
+                                    struct joist_type type, const struct joist_shape *shape) {
+  struct joist_program *const program = chunked->program;
+  SEXP leaves = joist_r_chunked_leaves(chunked);
+  if (TYPEOF(leaf) != VECSXP) damaged();
+  for (joist_value_id v = 0; v < program->value_count; v++) {
+    const uint32_t input = program->values[v].input;
+    if (input != JOIST_NO_INPUT && joist_shape_equal(&program->values[v].shape, shape) &&
+        same_leaf(VECTOR_ELT(leaves, input), leaf))
+      return v;
+  }
+  const R_xlen_t used = program->input_count;
+  if (used == XLENGTH(leaves)) {
+    leaves = Rf_xlengthgets(leaves, 2 * used);
+    R_SetExternalPtrProtected(chunked->owner, leaves);
+  }
+  SET_VECTOR_ELT(leaves, used, leaf);
+  joist_value_id value;
+  struct joist_error error;
+  joist_r_raise_if(joist_program_add_input(program, type, shape, &value, &error), &error);
+  return value;
+}
+
+/* The value of the output of `from`, a program of these leaves. */
+static joist_value_id add_program(const struct joist_r_chunked *chunked,
+                                  const struct joist_program *from, SEXP leaves) {
+  if (TYPEOF(leaves) != VECSXP || XLENGTH(leaves) < (R_xlen_t)from->input_count ||
+      from->output_count != 1)
+    damaged();
+  joist_value_id *const ids =
+      (joist_value_id *)R_alloc(from->value_count + (size_t)1, (int)sizeof *ids);
+  joist_value_id operands[JOIST_ELEMENT_OPERANDS];
+  for (joist_value_id v = 0; v < from->value_count; v++) {
+    const struct joist_value *const value = &from->values[v];
+    if (value->input != JOIST_NO_INPUT) {
+      ids[v] = joist_r_chunked_leaf(chunked, VECTOR_ELT(leaves, value->input), value->type,
+                                    &value->shape);
+      continue;
+    }
+    struct joist_instruction i = from->instructions[value->instruction];
+    if (i.result_count != 1 || i.region_count > 0 || i.operand_count > JOIST_ELEMENT_OPERANDS)
+      damaged();
+    const struct joist_inference inference = {.signature = i.signature, .shape = {value->shape}};
+    for (uint32_t k = 0; k < i.operand_count; k++) operands[k] = ids[i.operand[k]];
+    i.operand = operands;
+    i.held = 0;
+    i.missing = 0;
+    struct joist_error error;
+    joist_r_raise_if(joist_program_add(chunked->program, &i, &inference, &error), &error);
+    ids[v] = i.result;
+  }
+  return ids[from->outputs[0]];
+}
+
+joist_value_id joist_r_chunked_add(const struct joist_r_chunked *chunked, SEXP x) {
+  SEXP text = Rf_getAttrib(x, Rf_install("program"));
+  SEXP leaves = Rf_getAttrib(x, Rf_install("leaves"));
+  if (text != R_NilValue) {
+    struct joist_program *program;
+    SEXP owner = PROTECT(joist_r_program_owner(text, &program));
+    const joist_value_id value = add_program(chunked, program, leaves);
+    finalize(owner);
+    UNPROTECT(1);
+    return value;
+  }
+  struct joist_type type;
+  struct joist_shape shape;
+  if (TYPEOF(leaves) != VECSXP || XLENGTH(leaves) != 1 || !joist_r_describe(x, &type, &shape))
+    damaged();
+  return joist_r_chunked_leaf(chunked, VECTOR_ELT(leaves, 0), type, &shape);
+}
+
+SEXP joist_r_chunked_tensor(const struct joist_r_chunked *chunked, joist_value_id value,
+                            const uint32_t *chunks) {
+  static const char *const classes[] = {"nv_chunked", "nv_tensor"};
+  struct joist_program *const program = chunked->program;
+  struct joist_error error;
+  joist_r_raise_if(joist_program_add_output(program, value, &error), &error);
+  const struct joist_value made = program->values[value];
+  SEXP x = PROTECT(joist_r_aval(made.type, &made.shape));
+  Rf_setAttrib(x, Rf_install("chunks"), PROTECT(joist_r_integers(chunks, made.shape.rank)));
+  Rf_setAttrib(x, Rf_install("program"), PROTECT(joist_r_program_string(program)));
+  Rf_setAttrib(x, Rf_install("leaves"),
+               PROTECT(Rf_xlengthgets(joist_r_chunked_leaves(chunked), program->input_count)));
+  SEXP class = PROTECT(Rf_allocVector(STRSXP, 2));
+  for (int k = 0; k < 2; k++) SET_STRING_ELT(class, k, Rf_mkChar(classes[k]));
+  Rf_setAttrib(x, R_ClassSymbol, class);
+  UNPROTECT(5);
+  return x;
+}
