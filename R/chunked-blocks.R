@@ -1,11 +1,11 @@
 # Programs over blocks: what nv_compute() and nv_store() run.
 #
-# A program is a stage that C plans (src/r/trace/blocks.h): a list of the text of its `program`, the
-# space of its blocks (`extents`, `chunks`, and which dims are `inner`, combined), the `types` of what
-# it gives, and for what is put together from parts the `lasts`; and, from its `inputs`, the `leaves`
-# that a block reads: an `array` or `tensor` with a `map` into the space (which of its dims each of
-# theirs follows, 0 for its full extent), and the `constants`. The `plan` of C is one that no other
-# process can have. Whether it is `reversed`, see chunked-reversed.R.
+# A program is a stage that C plans (src/r/trace/blocks.h): a list of the text of its `program`,
+# the space of its blocks (`extents`, `chunks`, and which dims are `inner`, combined), the `types`
+# of what it gives, and for what is put together from parts the `lasts`; and, from its `inputs`,
+# the `leaves` that a block reads: an `array` or `tensor` with a `map` into the space (which of its
+# dims each of theirs follows, 0 for its full extent), and the `constants`. The `plan` of C is one
+# that no other process can have. Whether it is `reversed`, see chunked-reversed.R.
 
 # The program of what runs last, of a tensor that needs no other stage.
 block_program <- function(x) stage_program(.Call(joist_r_block_round, x, NULL)$stages[[1L]], list())
@@ -55,7 +55,11 @@ block_function <- function(program) {
     function(extents, leaves) {
       reads <- replace(program$constants, program$varies, leaves)
       made <- .Call(joist_r_block_append, plan, extents, program$reversed, reads)
-      if (program$role == "each") made[[1L]] else Map(part_or_moments, made, program$lasts, list(program))
+      if (program$role == "each") {
+        made[[1L]]
+      } else {
+        Map(part_or_moments, made, program$lasts, list(program))
+      }
     },
     static = "extents"
   )
@@ -217,7 +221,8 @@ result_start <- function(program, k, which = 1L) {
     return(1L)
   }
   start <- as.integer(block_place(program, k) * program$chunks) + 1L
-  if (program$role == "fold" && !program$lasts[[which]]$drop) replace(start, program$inner, 1L) else start[program$outer]
+  kept <- program$role == "fold" && !program$lasts[[which]]$drop
+  if (kept) replace(start, program$inner, 1L) else start[program$outer]
 }
 
 # ---- combining ----

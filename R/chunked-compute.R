@@ -152,8 +152,8 @@ in_memory <- function(program) {
 }
 
 # The program of the last stage, after the others have run; or the tensor, if nothing is left to be
-# done by blocks. Values that are put together from parts are computed first; those that need none of
-# the others together, where they are of the same blocks.
+# done by blocks. Values that are put together from parts are computed first; those that need none
+# of the others together, where they are of the same blocks.
 last_program <- function(x, retries, kept = new_kept()) {
   known <- list()
   repeat {
@@ -284,8 +284,8 @@ program_text <- function(x) {
   }
   leaves <- lapply(attr(x, "leaves"), function(leaf) {
     where <- if (!is.null(leaf$of)) {
-      values <- vapply(leaf[c("folded", "drop", "correction", "root")], toString, "")
-      c(program_text(leaf$of), paste0(leaf$op, "(", paste(names(values), values, collapse = ", "), ")"))
+      values <- vapply(leaf[c("op", "folded", "drop", "correction", "root")], toString, "")
+      c(program_text(leaf$of), paste(names(values), values, collapse = ", "))
     } else if (is.null(leaf$array)) {
       fingerprint(leaf$tensor)
     } else {

@@ -3,6 +3,7 @@
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/block_plan.h"
+#include "core/plan/block_schedule.h"
 #include "core/plan/plan.h"
 #include "core/program/blocks.h"
 
@@ -216,13 +217,13 @@ static void check_block(const struct whole *w, const struct joist_block_plan *pl
 
 static void check_blocks(const struct whole *w, joist_value_id output, bool reversed) {
   const struct joist_shape *const shape = &w->result->shape;
-  struct joist_block_output of = {.value = output};
+  const bool parts = false;
+  const struct joist_block_space space = {.rank = shape->rank, .parts = &parts};
   uint32_t start[JOIST_RANK_MAX] = {0}, extents[JOIST_RANK_MAX];
   const uint32_t *const chunk = chunks[output];
-  for (int d = 0; d < shape->rank; d++) of.map[d] = (int8_t)d;
   struct joist_block_plan *plan = NULL;
   struct joist_error error;
-  CHECK_INT(joist_block_plan_make(w->program, &of, 1, shape->rank, &plan, &error), JOIST_OK);
+  CHECK_INT(joist_block_plan_make(w->program, &space, &plan, &error), JOIST_OK);
   for (int d = 0; d < shape->rank;) {
     for (d = 0; d < shape->rank; d++)
       extents[d] = start[d] + chunk[d] > shape->extent[d] ? shape->extent[d] - start[d] : chunk[d];
@@ -309,9 +310,59 @@ static void test_refused(void) {
   struct joist_error error;
   joist_program_init(&program);
   const joist_value_id x = add_input(&program, JOIST_F32, 1, (uint32_t[]){4});
-  const struct joist_block_output of = {.value = add_simple(&program, JOIST_OP_REDUCE_SUM, x, x)};
-  CHECK_INT(joist_block_plan_make(&program, &of, 1, 0, &plan, &error), JOIST_ERROR_VALUE);
+  const bool parts = false;
+  const struct joist_block_space space = {.rank = 1, .parts = &parts};
+  add_output(&program, add_simple(&program, JOIST_OP_REDUCE_SUM, x, x));
+  CHECK_INT(joist_block_plan_make(&program, &space, &plan, &error), JOIST_ERROR_VALUE);
   CHECK(error.code == JOIST_E_NO_BLOCKS && plan == NULL);
+  joist_program_clear(&program);
+}
+
+/* ---- stages, by hand ---- */
+
+/* x - sums of its columns, then times the sum of those: sums are parts of blocks, what follows from
+ * them alone is in memory, and the rest is computed in the blocks of x. */
+static void test_stages(void) {
+  struct joist_program program, own;
+  struct joist_error error;
+  joist_program_init(&program);
+  const uint32_t own_chunks[] = {4, 3};
+  const joist_value_id x = add_input(&program, JOIST_I32, 2, (uint32_t[]){6, 8});
+  joist_value_id sums = 0, total = 0;
+  struct joist_attributes a = with(with_dims(no_attributes, 1), JOIST_ATTRIBUTE_DROP, 0);
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_REDUCE_SUM, &x, 1, &a, &sums));
+  a = with_dims(no_attributes, 3);
+  CHECK(add(&program, joist_rules_at(0), JOIST_OP_REDUCE_SUM, &sums, 1, &a, &total));
+  const joist_value_id distance = add_simple(&program, JOIST_OP_SUB, x, sums);
+  const joist_value_id y = add_simple(&program, JOIST_OP_MUL, distance, total);
+  add_output(&program, y);
+  const struct joist_block_source source = {.chunks = own_chunks, .of = JOIST_NO_INPUT};
+  bool known[8] = {false};
+  const struct joist_block_program run = {&program, &source, own_chunks, known};
+  const joist_block_role roles[] = {JOIST_BLOCKS_FOLD, JOIST_BLOCKS_NONE, JOIST_BLOCKS_EACH};
+  const joist_value_id values[] = {sums, total, y};
+  for (int k = 0; k < 3; k++) {
+    struct joist_block_round round;
+    joist_value_id inputs[8] = {0};
+    CHECK_INT(joist_block_round_make(&run, &round, &error), JOIST_OK);
+    CHECK_INT(round.count, 1);
+    CHECK_INT(round.last, k == 2);
+    CHECK_INT(round.stages[0].role, roles[k]);
+    CHECK_INT(round.stages[0].first, values[k]);
+    CHECK_INT(round.next[values[k]], JOIST_NO_INPUT);
+    CHECK_INT(round.stages[0].rank, k == 1 ? 0 : 2);
+    CHECK_INT(round.stages[0].inner, k == 0);
+    if (k != 1) CHECK(memcmp(round.stages[0].chunks, own_chunks, sizeof own_chunks) == 0);
+    joist_program_init(&own);
+    CHECK_INT(joist_block_stage_program(&run, &round, &round.stages[0], &own, inputs, &error),
+              JOIST_OK);
+    CHECK_INT(own.input_count, k == 2 ? 3 : 1);
+    CHECK_INT(own.instruction_count, k == 2 ? 2 : 1);
+    CHECK_INT(inputs[0], k == 1 ? sums : x);
+    known[values[k]] = true;
+    joist_program_clear(&own);
+    joist_block_round_free(&round);
+  }
   joist_program_clear(&program);
 }
 
@@ -320,6 +371,7 @@ int main(void) {
   CHECK(joist_kernels_select("generic"));
   test_chunks();
   test_refused();
+  test_stages();
   test_random();
   return check_report("block_plan");
 }

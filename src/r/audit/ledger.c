@@ -14,6 +14,7 @@
 #include "r/base/finalizers.h"
 #include "r/base/session.h"
 #include "r/base/tensor_fields.h"
+#include "r/tensor/delayed.h"
 #include "r/tensor/rules.h"
 #include "r/trace/trace.h"
 
@@ -189,7 +190,7 @@ static uint32_t value_of(SEXP pointer, const struct joist_r_value *tensor) {
 }
 
 static void read_tensor(SEXP x, struct joist_r_value *value) {
-  joist_r_read_missing(joist_r_rules(R_NilValue), x, value);
+  joist_r_read_operand(joist_r_rules(R_NilValue), x, value);
   if (value->form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "expected a tensor");
 }
 
