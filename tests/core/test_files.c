@@ -1,4 +1,4 @@
-/* Files and the elements in them: what is written is read again, in every order and in chunks of
+/* Files and the elements in them: what is written is read again, in every order and in slabs of
  * any size, against positions counted one by one; what fails, and what is left behind then. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* mkdtemp() */
@@ -245,9 +245,8 @@ static void check_round(struct joist_elements elements, const struct joist_run *
     right = right && memcmp(memory + to * size, want, size) == 0;
   }
   char text[JOIST_SHAPE_TEXT];
-  CHECK_MSG(right, "%s%s, %s order, chunks of %zu", joist_dtype_name(elements.dtype),
-            joist_shape_format(&elements.shape, text), elements.c_order ? "C" : "F",
-            elements.chunk);
+  CHECK_MSG(right, "%s%s, %s order, slabs of %zu", joist_dtype_name(elements.dtype),
+            joist_shape_format(&elements.shape, text), elements.c_order ? "C" : "F", elements.slab);
   CHECK_INT(joist_elements_write(&elements, memory, NULL, back, run, &error), JOIST_OK);
   if (is_narrow(elements.dtype) && elements.packed == 0) /* unused bits are written as 0 */
     for (size_t k = 0; k < bytes; k++)
@@ -267,13 +266,13 @@ static void check_round(struct joist_elements elements, const struct joist_run *
 }
 
 static void test_rounds(void) {
-  static const size_t chunks[] = {0, 16, 32, 48, 256, 4096};
+  static const size_t slabs[] = {0, 16, 32, 48, 256, 4096};
   for (int round = 0; round < ROUNDS; round++) {
     const struct joist_run run = {.threads = 1 + (int)random_below(2), .parallel_from = 1};
     struct joist_elements elements = {.dtype = (joist_dtype)random_below(JOIST_DTYPE_COUNT),
                                       .swapped = one_in(2),
                                       .c_order = !one_in(4),
-                                      .chunk = chunks[random_below(6)]};
+                                      .slab = slabs[random_below(6)]};
     elements.shape.rank = (int)random_below(7);
     static const uint32_t most[] = {1, 400, 60, 14, 8, 5, 4};
     for (int d = 0; d < elements.shape.rank; d++)
@@ -285,7 +284,7 @@ static void test_rounds(void) {
     elements.packed = joist_dtype_bits(elements.dtype);
     if (elements.count * elements.packed % 8 == 0) check_round(elements, &run);
   }
-  /* Pieces for several threads, with the default chunk size. */
+  /* Pieces for several threads, with the default slab size. */
   const struct joist_run run = {.threads = 2, .parallel_from = 1};
   struct joist_elements large = {
       .dtype = JOIST_F32, .c_order = true, .shape = {2, {1500, 2100}}, .count = 1500 * 2100};

@@ -1,5 +1,5 @@
 /* The parallel loop: every task runs once, no two at a time have the same worker, and polls come
- * in between and can stop it. How ranges are cut into chunks and shares. */
+ * in between and can stop it. How ranges are cut into strips and shares. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -29,7 +29,7 @@ static void test_sizes(void) {
     for (size_t by = 1; by < 40; by++) {
       size_t pieces = 0, end = 0;
       for (size_t k = 0; k < n; k += by) {
-        const struct joist_part part = joist_chunk_of(n, by, pieces++);
+        const struct joist_part part = joist_strip_of(n, by, pieces++);
         CHECK(part.first == k && part.n == (n < k + by ? n - k : by));
       }
       CHECK_INT(joist_divide_up(n, by), pieces);

@@ -233,7 +233,7 @@ static void test_small(void) {
             check_all((joist_dtype)d, &shapes[s], dim, (fill_kind)kind);
 }
 
-/* Extents about the sizes that lines, slabs, rows and chunks are cut at. */
+/* Extents about the sizes that lines, slabs, rows and strips are cut at. */
 static void test_sizes(void) {
   static const uint32_t about[] = {4, 64, 512, 1024, 4096};
   static const joist_dtype dtypes[] = {JOIST_UI8, JOIST_I64, JOIST_F16,

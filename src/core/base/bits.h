@@ -37,8 +37,8 @@ struct joist_part {
   size_t first, n;
 };
 
-/* Chunk k of `total` elements, all of `length` but for the last: joist_divide_up(total, length). */
-static inline struct joist_part joist_chunk_of(size_t total, size_t length, size_t k) {
+/* Strip k of `total` elements, all of `length` but for the last: joist_divide_up(total, length). */
+static inline struct joist_part joist_strip_of(size_t total, size_t length, size_t k) {
   return (struct joist_part){k * length, joist_smaller(length, total - k * length)};
 }
 

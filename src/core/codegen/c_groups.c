@@ -31,7 +31,7 @@ static uint32_t fold_number(struct writer *w, const struct joist_code_step *step
 /* Whether one call of a fold, and no other pass, gives the results of the group's sinks. */
 static bool folds_at_once(const struct joist_plan *plan, const struct joist_group *group) {
   const struct joist_fold_space space = group->space;
-  if (space.middle > joist_fold_chunk(space) || space.inner > group->tile ||
+  if (space.middle > joist_fold_strip(space) || space.inner > group->tile ||
       space.inner > JOIST_ROWS_WIDTH)
     return false;
   const struct joist_step *const steps = plan->steps + group->first_step;

@@ -23,13 +23,13 @@ enum {
   STREAMED_BYTES = 1024 /* or as many as have so many bytes */
 };
 
-/* How the index space is cut into tiles. In rows (inner > 1), a tile is a chunk of rows to be
+/* How the index space is cut into tiles. In rows (inner > 1), a tile is a strip of rows to be
  * combined, or a piece `width` wide of each; else it is a part of a run. */
 struct cut {
   size_t tiles, elements; /* of one tile */
   bool rows;
   size_t span, per_span;               /* runs: elements of one, tiles of one */
-  size_t chunk, chunks, pieces, width; /* rows */
+  size_t strip, strips, pieces, width; /* rows */
 };
 
 /* What every thread of a group's loop sees. */
@@ -130,14 +130,14 @@ static void fold_watched(const struct loop *loop, const struct joist_step *step,
   }
 }
 
-/* Runs, or chunks of one, to the accumulated values of their results. */
+/* Runs, or strips of one, to the accumulated values of their results. */
 static void fold_runs(const struct loop *loop, const struct joist_step *step, size_t first,
                       size_t n, struct folded in) {
   const struct joist_fold_space space = loop->group->space;
-  const size_t chunk = joist_fold_chunk(space), chunks = joist_fold_chunks(space);
-  const size_t unit = joist_smaller(space.middle, chunk);
+  const size_t strip = joist_fold_strip(space), strips = joist_fold_strips(space);
+  const size_t unit = joist_smaller(space.middle, strip);
   char *const out = loop->accumulated[step->sink] +
-                    (first / space.middle * chunks + first % space.middle / unit) * step->out.size;
+                    (first / space.middle * strips + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
   const bool looks = step->counts_wrapped && unit >= LOOKED_AT;
   for (size_t k = 0; looks && k < whole; k++)
@@ -324,19 +324,19 @@ static bool fold_rest(void *context, size_t row, size_t count) {
 static bool run_rows(const struct loop *loop, struct worker *worker, size_t tile) {
   const struct joist_fold_space space = loop->group->space;
   const struct cut *const cut = &loop->cut;
-  const size_t piece = tile % cut->pieces, chunk = tile / cut->pieces % cut->chunks;
-  const size_t outer = tile / cut->pieces / cut->chunks;
-  const struct joist_part rows = joist_chunk_of(space.middle, cut->chunk, chunk);
+  const size_t piece = tile % cut->pieces, strip = tile / cut->pieces % cut->strips;
+  const size_t outer = tile / cut->pieces / cut->strips;
+  const struct joist_part rows = joist_strip_of(space.middle, cut->strip, strip);
   const size_t first = (outer * space.middle + rows.first) * space.inner + piece * cut->width;
   const size_t lanes = joist_row_lanes(space.inner, rows.n);
   const size_t width =
-      cut->pieces == 1 ? space.inner : joist_chunk_of(space.inner, cut->width, piece).n;
+      cut->pieces == 1 ? space.inner : joist_strip_of(space.inner, cut->width, piece).n;
   worker->width = width * lanes;
   struct tile_rows context = {loop, worker, first, space.inner, lanes};
   const struct joist_row_order order = {&context, fold_leaf, fold_rest, combine_rows};
   if (!joist_row_order_run(&order, width, lanes, rows.n)) return false;
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
-  const size_t result = (outer * cut->chunks + chunk) * space.inner + piece * cut->width;
+  const size_t result = (outer * cut->strips + strip) * space.inner + piece * cut->width;
   for (uint32_t s = 0; s < loop->group->step_count; s++)
     if (steps[s].kind == JOIST_STEP_FOLD)
       memcpy(loop->accumulated[steps[s].sink] + result * steps[s].out.size,
@@ -349,7 +349,7 @@ static bool run_tile(const struct loop *loop, struct worker *worker, size_t tile
   if (loop->decided != NULL && atomic_load_explicit(loop->decided, memory_order_relaxed))
     return true;
   if (cut->rows) return run_rows(loop, worker, tile);
-  const struct joist_part part = joist_chunk_of(cut->span, loop->group->tile, tile % cut->per_span);
+  const struct joist_part part = joist_strip_of(cut->span, loop->group->tile, tile % cut->per_span);
   return run_part(loop, worker, tile / cut->per_span * cut->span + part.first, part.n);
 }
 
@@ -358,19 +358,19 @@ static struct cut make_cut(const struct joist_group *group, bool sinks) {
   struct cut cut = {.rows = sinks && space.inner > 1};
   if (group->count == 0) return cut;
   if (cut.rows) {
-    cut.chunk = joist_fold_chunk(space);
-    cut.chunks = joist_fold_chunks(space);
+    cut.strip = joist_fold_strip(space);
+    cut.strips = joist_fold_strips(space);
     const size_t most = joist_smaller(group->tile, JOIST_ROWS_WIDTH);
     cut.pieces = joist_divide_up(space.inner, most);
     cut.width = most;
     if (cut.pieces == 1)
       cut.width =
           joist_round_up(space.inner * joist_row_lanes(space.inner, SIZE_MAX), JOIST_ROWS_ROUNDED);
-    cut.tiles = space.outer * cut.chunks * cut.pieces;
-    cut.elements = joist_smaller(space.middle, cut.chunk) * joist_smaller(space.inner, most);
+    cut.tiles = space.outer * cut.strips * cut.pieces;
+    cut.elements = joist_smaller(space.middle, cut.strip) * joist_smaller(space.inner, most);
     return cut;
   }
-  const bool long_runs = sinks && space.middle > joist_fold_chunk(space);
+  const bool long_runs = sinks && space.middle > joist_fold_strip(space);
   cut.span = long_runs ? space.middle : group->count;
   cut.per_span = joist_divide_up(cut.span, group->tile);
   cut.tiles = group->count / cut.span * cut.per_span;
@@ -423,7 +423,7 @@ static bool start_decision(const struct loop *loop) {
       &loop->plan->steps[group->first_step + group->step_count - 1];
   const joist_op combine =
       joist_op_combine(loop->plan->program->instructions[step->instruction].op);
-  memset(loop->accumulated[0], !joist_absorbing(combine), joist_fold_chunks(group->space));
+  memset(loop->accumulated[0], !joist_absorbing(combine), joist_fold_strips(group->space));
   return true;
 }
 

@@ -6,7 +6,7 @@
 #include "core/plan/groups.h"
 
 /* Runs the steps of an elementwise group over its index space. `accumulated` has, per sink,
- * room for one value of the accumulator's dtype per inner x chunk x outer; NULL without sinks.
+ * room for one value of the accumulator's dtype per inner x strip x outer; NULL without sinks.
  * `may_exceed`, unless NULL, becomes true if sums that are watched may not fit. */
 joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
                              void *const *arrays, char *const *accumulated, bool *may_exceed,

@@ -22,7 +22,7 @@
  * are aligned. */
 static size_t accumulated_bytes(const struct joist_group *group, const struct joist_step *fold) {
   const struct joist_fold_space space = group->space;
-  const size_t values = space.inner * joist_fold_chunks(space) * space.outer;
+  const size_t values = space.inner * joist_fold_strips(space) * space.outer;
   return (values * fold->out.size + JOIST_ELEMENT_MAX) / JOIST_ELEMENT_MAX * JOIST_ELEMENT_MAX;
 }
 

@@ -14,7 +14,7 @@
 #include "core/types/error.h"
 #include "core/types/loss.h"
 
-/* Elements of a conversion, a chunk of them per task. */
+/* Elements of a conversion, a strip of them per task. */
 struct conversion {
   joist_convert_kernel *kernel;
   size_t n, from_size, to_size;
@@ -22,12 +22,12 @@ struct conversion {
   char *out;
 };
 
-enum { CHUNK = 1 << 16 };
+enum { STRIP = 1 << 16 };
 
-static void convert_chunk(const void *context, size_t chunk, size_t worker) {
+static void convert_strip(const void *context, size_t strip, size_t worker) {
   (void)worker;
   const struct conversion *const c = context;
-  const struct joist_part part = joist_chunk_of(c->n, CHUNK, chunk);
+  const struct joist_part part = joist_strip_of(c->n, STRIP, strip);
   c->kernel(part.n, c->in + part.first * c->from_size, c->out + part.first * c->to_size);
 }
 
@@ -46,7 +46,7 @@ static joist_status convert(const struct joist_value *value, joist_dtype wanted,
                                         .in = *in,
                                         .out = *made};
   *in = *made;
-  return joist_tasks_run(run, joist_divide_up(count, CHUNK), CHUNK, convert_chunk, &conversion,
+  return joist_tasks_run(run, joist_divide_up(count, STRIP), STRIP, convert_strip, &conversion,
                          error);
 }
 

@@ -1,4 +1,4 @@
-/* Reductions after their first pass: joining chunks, reducing what is left of the dims, means. What
+/* Reductions after their first pass: joining strips, reducing what is left of the dims, means. What
  * is combined in which order depends on the shape alone. */
 #include "core/cpu/reduce.h"
 
@@ -84,11 +84,11 @@ joist_status joist_reduction_finish(const struct joist_program *program,
   struct joist_fold_dims dims = joist_fold_dims(shape, instruction->dims);
   struct joist_fold_space space;
   int d = joist_fold_next(&dims, &space);
-  if (d >= 0) dims.extent[d] = joist_fold_chunks(space);
+  if (d >= 0) dims.extent[d] = joist_fold_strips(space);
   char *current = accumulated;
   joist_status status = JOIST_OK;
   while (status == JOIST_OK && (d = joist_fold_next(&dims, &space)) >= 0) {
-    dims.extent[d] = joist_fold_chunks(space);
+    dims.extent[d] = joist_fold_strips(space);
     char *const next = joist_scratch_allocate(space.inner * dims.extent[d] * space.outer * size);
     if (next == NULL)
       status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);

@@ -5,7 +5,7 @@
 #include "core/base/run.h"
 #include "core/plan/groups.h"
 
-/* From what the first pass left, (inner, chunks, outer) values of the accumulator's dtype, to
+/* From what the first pass left, (inner, strips, outer) values of the accumulator's dtype, to
  * the result. `accumulated` is overwritten. */
 joist_status joist_reduction_finish(const struct joist_program *program,
                                     const struct joist_instruction *instruction, char *accumulated,

@@ -26,7 +26,7 @@ struct joist_row_order {
   void (*combine)(void *context, uint32_t into, uint32_t from, size_t at, size_t n);
 };
 
-enum { JOIST_ROWS_DEPTH = 12 }; /* folded rows that are in use at once, for every chunk of rows */
+enum { JOIST_ROWS_DEPTH = 12 }; /* folded rows that are in use at once, for every strip of rows */
 
 /* Folds `count` rows of `width` elements, of which a wide row has `lanes`, to the first of the
  * folded row 0. */
@@ -40,7 +40,7 @@ struct joist_row_fold {
   size_t from, accumulator; /* bytes of an element */
 };
 
-/* Of a space of one chunk, whose rows are at most JOIST_ROWS_WIDTH elements: `out` gets inner x
+/* Of a space of one strip, whose rows are at most JOIST_ROWS_WIDTH elements: `out` gets inner x
  * outer accumulated values. */
 void joist_row_fold_run(const struct joist_row_fold *fold, struct joist_fold_space space,
                         const void *in, void *out);

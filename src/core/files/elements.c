@@ -1,4 +1,4 @@
-/* Moves elements between files and memory: straight where they lie alike, otherwise in chunks that
+/* Moves elements between files and memory: straight where they lie alike, otherwise in slabs that
  * stay in cache. */
 #include "core/files/elements.h"
 
@@ -13,15 +13,15 @@
 
 /* Bytes: of a piece that one thread reads or turns round, which has a whole number of bytes of
  * packed elements, too; of packed elements that are read at a time; of one that is written as it
- * lies, fewer than slow disks take in a second; of a chunk that is transposed, least and most; of a
- * line of the caches, which a chunk fills if it has so many rows, and the fewest rows. What reading
+ * lies, fewer than slow disks take in a second; of a slab that is transposed, least and most; of a
+ * line of the caches, which a slab fills if it has so many rows, and the fewest rows. What reading
  * a byte costs, in additions: a file may lie on a slow disk. */
 enum {
   PIECE = 2 << 20,
   PACKED = 12 << 10,
   AS_IT_LIES = 64 << 20,
-  CHUNK_LEAST = 1 << 20,
-  CHUNK_MOST = 256 << 20,
+  SLAB_LEAST = 1 << 20,
+  SLAB_MOST = 256 << 20,
   LINE = 64,
   ROWS_LEAST = 8,
   WORK = 8
@@ -182,119 +182,119 @@ static joist_status read_pieces(struct reading *reading, const struct joist_run 
                  error);
 }
 
-/* ---- chunks of an array that is transposed on the way ---- */
+/* ---- slabs of an array that is transposed on the way ---- */
 
-/* A chunk is a part of dim `dim`, all of those behind it, and one place in those before. */
-struct chunks {
+/* A slab is a part of dim `dim`, all of those behind it, and one place in those before. */
+struct slabs {
   const struct joist_shape *shape;
   int dim;
-  size_t each;    /* places along dim in a chunk */
+  size_t each;    /* places along dim in a slab */
   size_t row;     /* elements of one place along dim */
-  size_t along;   /* chunks along dim */
-  size_t count;   /* chunks in all */
-  size_t largest; /* elements of a chunk */
+  size_t along;   /* slabs along dim */
+  size_t count;   /* slabs in all */
+  size_t largest; /* elements of a slab */
 };
 
-static struct chunks chunks_of(const struct joist_elements *elements) {
+static struct slabs slabs_of(const struct joist_elements *elements) {
   const struct joist_shape *const shape = &elements->shape;
   const size_t size = joist_dtype_size(elements->dtype);
-  const size_t least = elements->chunk > 0 ? elements->chunk : CHUNK_LEAST;
-  const size_t most = elements->chunk > 0 ? elements->chunk : CHUNK_MOST;
-  struct chunks chunks = {.shape = shape, .row = elements->count};
+  const size_t least = elements->slab > 0 ? elements->slab : SLAB_LEAST;
+  const size_t most = elements->slab > 0 ? elements->slab : SLAB_MOST;
+  struct slabs slabs = {.shape = shape, .row = elements->count};
   size_t before = 1;
   for (int d = 0; d < shape->rank; d++) {
-    chunks.dim = d;
-    chunks.row /= shape->extent[d];
-    if (chunks.row * size <= most) break;
+    slabs.dim = d;
+    slabs.row /= shape->extent[d];
+    if (slabs.row * size <= most) break;
     before *= shape->extent[d];
   }
   const size_t rows = size < LINE / ROWS_LEAST ? LINE / size : ROWS_LEAST;
-  size_t bytes = chunks.row * size * rows;
+  size_t bytes = slabs.row * size * rows;
   bytes = bytes < least ? least : bytes > most ? most : bytes;
-  chunks.each = joist_smaller(bytes / (chunks.row * size), shape->extent[chunks.dim]);
-  chunks.along = joist_divide_up(shape->extent[chunks.dim], chunks.each);
-  chunks.count = before * chunks.along;
-  chunks.largest = chunks.each * chunks.row;
-  return chunks;
+  slabs.each = joist_smaller(bytes / (slabs.row * size), shape->extent[slabs.dim]);
+  slabs.along = joist_divide_up(shape->extent[slabs.dim], slabs.each);
+  slabs.count = before * slabs.along;
+  slabs.largest = slabs.each * slabs.row;
+  return slabs;
 }
 
-/* A chunk, as a walk from the file's order to memory's or back. */
-struct chunk {
+/* A slab, as a walk from the file's order to memory's or back. */
+struct slab {
   size_t count, first, place; /* elements; where they begin in the file and in memory */
   struct joist_walk walk;
 };
 
-static void find_chunk(const struct chunks *chunks, size_t k, bool to_memory, struct chunk *chunk) {
-  const struct joist_shape *const shape = chunks->shape;
+static void find_slab(const struct slabs *slabs, size_t k, bool to_memory, struct slab *slab) {
+  const struct joist_shape *const shape = slabs->shape;
   int64_t memory[JOIST_RANK_MAX], file[JOIST_RANK_MAX], stride = 1;
   for (int d = 0; d < shape->rank; d++) {
     memory[d] = stride;
     stride *= (int64_t)shape->extent[d];
   }
   stride = 1;
-  for (int d = shape->rank - 1; d >= chunks->dim; d--) {
+  for (int d = shape->rank - 1; d >= slabs->dim; d--) {
     file[d] = stride;
     stride *= (int64_t)shape->extent[d];
   }
-  const size_t first = k % chunks->along * chunks->each;
-  const size_t places = joist_smaller(shape->extent[chunks->dim] - first, chunks->each);
-  chunk->count = places * chunks->row;
-  chunk->first = (k / chunks->along * shape->extent[chunks->dim] + first) * chunks->row;
-  chunk->place = first * (size_t)memory[chunks->dim];
-  size_t rest = k / chunks->along;
-  for (int d = chunks->dim - 1; d >= 0; d--) {
-    chunk->place += rest % shape->extent[d] * (size_t)memory[d];
+  const size_t first = k % slabs->along * slabs->each;
+  const size_t places = joist_smaller(shape->extent[slabs->dim] - first, slabs->each);
+  slab->count = places * slabs->row;
+  slab->first = (k / slabs->along * shape->extent[slabs->dim] + first) * slabs->row;
+  slab->place = first * (size_t)memory[slabs->dim];
+  size_t rest = k / slabs->along;
+  for (int d = slabs->dim - 1; d >= 0; d--) {
+    slab->place += rest % shape->extent[d] * (size_t)memory[d];
     rest /= shape->extent[d];
   }
-  joist_walk_init(&chunk->walk, false);
-  for (int i = chunks->dim; i < shape->rank; i++) {
-    const int d = to_memory ? i : chunks->dim + shape->rank - 1 - i;
-    const size_t extent = d == chunks->dim ? places : shape->extent[d];
-    joist_walk_add(&chunk->walk, extent, to_memory ? file[d] : memory[d],
+  joist_walk_init(&slab->walk, false);
+  for (int i = slabs->dim; i < shape->rank; i++) {
+    const int d = to_memory ? i : slabs->dim + shape->rank - 1 - i;
+    const size_t extent = d == slabs->dim ? places : shape->extent[d];
+    joist_walk_add(&slab->walk, extent, to_memory ? file[d] : memory[d],
                    to_memory ? memory[d] : file[d], NULL);
   }
 }
 
 struct transposing {
   const struct reading *reading;
-  const struct chunks *chunks;
-  unsigned char *scratch; /* a chunk for each worker */
+  const struct slabs *slabs;
+  unsigned char *scratch; /* a slab for each worker */
   char *to;
 };
 
-static void read_chunk(const void *context, size_t task, size_t worker) {
+static void read_slab(const void *context, size_t task, size_t worker) {
   const struct transposing *const t = context;
   const struct joist_run alone = {.threads = 1};
   const size_t size = joist_dtype_size(t->reading->elements->dtype);
-  unsigned char *const scratch = t->scratch + worker * t->chunks->largest * size;
-  struct chunk chunk;
+  unsigned char *const scratch = t->scratch + worker * t->slabs->largest * size;
+  struct slab slab;
   joist_status status;
-  find_chunk(t->chunks, task, true, &chunk);
-  if (read_part(t->reading, chunk.first, chunk.count, scratch, &status, NULL) != 0 ||
+  find_slab(t->slabs, task, true, &slab);
+  if (read_part(t->reading, slab.first, slab.count, scratch, &status, NULL) != 0 ||
       status != JOIST_OK ||
-      joist_walk_transpose(size, &chunk.walk, scratch, t->to + chunk.place * size, &alone, NULL) !=
+      joist_walk_transpose(size, &slab.walk, scratch, t->to + slab.place * size, &alone, NULL) !=
           JOIST_OK)
     joist_lower(t->reading->misfit, task);
 }
 
-static joist_status read_chunks(struct reading *reading, const struct joist_run *run,
-                                struct joist_error *error) {
+static joist_status read_slabs(struct reading *reading, const struct joist_run *run,
+                               struct joist_error *error) {
   const size_t size = joist_dtype_size(reading->elements->dtype);
-  const struct chunks chunks = chunks_of(reading->elements);
-  const int threads = joist_threads_for(run, reading->elements->count, chunks.count);
-  const size_t bytes = chunks.largest * size * (size_t)threads;
+  const struct slabs slabs = slabs_of(reading->elements);
+  const int threads = joist_threads_for(run, reading->elements->count, slabs.count);
+  const size_t bytes = slabs.largest * size * (size_t)threads;
   unsigned char *const scratch = joist_scratch_allocate(bytes);
   if (scratch == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
   _Atomic size_t lowest = SIZE_MAX;
   reading->misfit = &lowest;
-  const struct transposing transposing = {reading, &chunks, scratch, (char *)reading->to};
-  joist_status status = joist_tasks_run_on(run, threads, chunks.count, WORK * size * chunks.largest,
-                                           read_chunk, &transposing, error);
+  const struct transposing transposing = {reading, &slabs, scratch, (char *)reading->to};
+  joist_status status = joist_tasks_run_on(run, threads, slabs.count, WORK * size * slabs.largest,
+                                           read_slab, &transposing, error);
   const size_t misfit = atomic_load(&lowest);
   if (status == JOIST_OK && misfit != SIZE_MAX) {
-    struct chunk chunk;
-    find_chunk(&chunks, misfit, true, &chunk);
-    status = explain(reading, chunk.first, chunk.count, scratch, error);
+    struct slab slab;
+    find_slab(&slabs, misfit, true, &slab);
+    status = explain(reading, slab.first, slab.count, scratch, error);
   }
   joist_scratch_free(scratch);
   return status;
@@ -304,7 +304,7 @@ joist_status joist_elements_read(const struct joist_elements *elements,
                                  const struct joist_file *file, const unsigned char *bytes,
                                  void *to, const struct joist_run *run, struct joist_error *error) {
   struct reading reading = {.elements = elements, .file = file, .bytes = bytes, .to = to};
-  return is_transposed(elements) ? read_chunks(&reading, run, error)
+  return is_transposed(elements) ? read_slabs(&reading, run, error)
                                  : read_pieces(&reading, run, error);
 }
 
@@ -326,44 +326,44 @@ static joist_status put(struct writing *writing, const void *from, size_t bytes,
   return code == 0 ? JOIST_OK : joist_file_fail("write", writing->output->path, code, error);
 }
 
-static joist_status write_chunks(const struct joist_elements *elements, const void *from,
-                                 struct writing *writing, const struct joist_run *run,
-                                 struct joist_error *error) {
+static joist_status write_slabs(const struct joist_elements *elements, const void *from,
+                                struct writing *writing, const struct joist_run *run,
+                                struct joist_error *error) {
   const size_t size = joist_dtype_size(elements->dtype);
   const bool changed = is_changed(elements), transposed = is_transposed(elements);
   const bool scratched = joist_elements_move(elements);
-  struct chunks chunks = {.each = (scratched ? PIECE : AS_IT_LIES) / size, .row = 1};
+  struct slabs slabs = {.each = (scratched ? PIECE : AS_IT_LIES) / size, .row = 1};
   struct joist_packing packing = {0};
   if (transposed) {
-    chunks = chunks_of(elements);
+    slabs = slabs_of(elements);
   } else {
-    chunks.count = joist_divide_up(elements->count, chunks.each);
-    chunks.largest = chunks.each;
+    slabs.count = joist_divide_up(elements->count, slabs.each);
+    slabs.largest = slabs.each;
   }
   char *scratch = NULL;
   if (scratched) {
-    scratch = joist_scratch_allocate(chunks.largest * size);
+    scratch = joist_scratch_allocate(slabs.largest * size);
     if (scratch == NULL)
-      return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = chunks.largest * size);
+      return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = slabs.largest * size);
   }
   joist_status status = JOIST_OK;
-  for (size_t k = 0; k < chunks.count && status == JOIST_OK; k++) {
-    struct chunk chunk = {.place = k * chunks.each};
-    chunk.count = joist_smaller(elements->count - chunk.place, chunks.each);
-    if (transposed) find_chunk(&chunks, k, false, &chunk);
-    const void *part = (const char *)from + chunk.place * size;
-    size_t bytes = chunk.count * size;
+  for (size_t k = 0; k < slabs.count && status == JOIST_OK; k++) {
+    struct slab slab = {.place = k * slabs.each};
+    slab.count = joist_smaller(elements->count - slab.place, slabs.each);
+    if (transposed) find_slab(&slabs, k, false, &slab);
+    const void *part = (const char *)from + slab.place * size;
+    size_t bytes = slab.count * size;
     if (transposed) {
-      status = joist_walk_transpose(size, &chunk.walk, part, scratch, run, error);
+      status = joist_walk_transpose(size, &slab.walk, part, scratch, run, error);
       part = scratch;
     }
     if (changed && status == JOIST_OK) {
-      status = joist_write_bytes(elements->dtype, part, chunk.count, elements->swapped, scratch,
+      status = joist_write_bytes(elements->dtype, part, slab.count, elements->swapped, scratch,
                                  NULL, error);
       part = scratch;
     }
     if (elements->packed > 0 && status == JOIST_OK) {
-      bytes = joist_pack(&packing, elements->packed, part, chunk.count, (unsigned char *)scratch);
+      bytes = joist_pack(&packing, elements->packed, part, slab.count, (unsigned char *)scratch);
       part = scratch;
     }
     if (status == JOIST_OK) status = put(writing, part, bytes, error);
@@ -377,7 +377,7 @@ joist_status joist_elements_write(const struct joist_elements *elements, const v
                                   const struct joist_output *output, unsigned char *bytes,
                                   const struct joist_run *run, struct joist_error *error) {
   struct writing writing = {output, bytes};
-  return write_chunks(elements, from, &writing, run, error);
+  return write_slabs(elements, from, &writing, run, error);
 }
 
 joist_status joist_elements_turn(size_t unit, const struct joist_shape *shape, const void *from,

@@ -20,7 +20,7 @@ struct joist_elements {
   struct joist_shape shape;
   size_t count;
   uint64_t start; /* where they begin, in bytes */
-  size_t chunk;   /* bytes that are transposed at a time, 16 or more; 0 for what is fast */
+  size_t slab;    /* bytes that are transposed at a time, 16 or more; 0 for what is fast */
 };
 
 /* Fills the count and checks it: of what a file of so many bytes can hold from `start` on, or

@@ -1,30 +1,30 @@
 /* Neighbouring dims that are reduced together are one dim, so a pass over an operand sees (inner,
- * middle, outer) and reduces the middle, in chunks. The first pass is fused with what computes the
- * operand; the next ones join the chunks and reduce what is left of the dims. */
+ * middle, outer) and reduces the middle, in strips. The first pass is fused with what computes the
+ * operand; the next ones join the strips and reduce what is left of the dims. */
 #include "core/plan/fold_space.h"
 
 enum {
-  RUN_CHUNK = 1024,      /* elements of a contiguous run that are folded at once */
-  ROW_CHUNK = 256,       /* rows that are combined at once, at least, */
+  RUN_STRIP = 1024,      /* elements of a contiguous run that are folded at once */
+  ROW_STRIP = 256,       /* rows that are combined at once, at least, */
   ROW_ELEMENTS = 1 << 16 /* and as many as have about so many elements */
 };
 
-size_t joist_fold_chunk(struct joist_fold_space space) {
-  if (space.inner <= 1) return RUN_CHUNK;
+size_t joist_fold_strip(struct joist_fold_space space) {
+  if (space.inner <= 1) return RUN_STRIP;
   const size_t rows = ROW_ELEMENTS / space.inner;
-  return rows < ROW_CHUNK ? ROW_CHUNK : rows;
+  return rows < ROW_STRIP ? ROW_STRIP : rows;
 }
 
-size_t joist_fold_chunks(struct joist_fold_space space) {
-  const size_t chunk = joist_fold_chunk(space);
-  return space.middle / chunk + (space.middle % chunk != 0);
+size_t joist_fold_strips(struct joist_fold_space space) {
+  const size_t strip = joist_fold_strip(space);
+  return space.middle / strip + (space.middle % strip != 0);
 }
 
 size_t joist_fold_tile(struct joist_fold_space space, size_t tile) {
   if (space.inner != 1) return tile;
   const size_t unit = space.middle == 0          ? 1
-                      : space.middle < RUN_CHUNK ? space.middle
-                                                 : (size_t)RUN_CHUNK;
+                      : space.middle < RUN_STRIP ? space.middle
+                                                 : (size_t)RUN_STRIP;
   return tile < unit ? unit : tile / unit * unit;
 }
 

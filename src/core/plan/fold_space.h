@@ -6,8 +6,8 @@
 #include "core/types/shape.h"
 
 /* What the sinks of a group make of its index space: element (i, m, o) of (inner, middle,
- * outer), column-major, goes into result (i, o). `middle` is cut into chunks whose length
- * depends on the space alone; each chunk gives a partial result, and a reduction over the
+ * outer), column-major, goes into result (i, o). `middle` is cut into strips whose length
+ * depends on the space alone; each strip gives a partial result, and a reduction over the
  * remaining dims joins these. */
 struct joist_fold_space {
   size_t inner, middle, outer;
@@ -16,8 +16,8 @@ struct joist_fold_space {
 /* The tile for sinks of a space, from one that would do for elements alone. */
 size_t joist_fold_tile(struct joist_fold_space space, size_t tile);
 /* Number of elements along `middle` that are joined before anything else. */
-size_t joist_fold_chunk(struct joist_fold_space space);
-size_t joist_fold_chunks(struct joist_fold_space space);
+size_t joist_fold_strip(struct joist_fold_space space);
+size_t joist_fold_strips(struct joist_fold_space space);
 
 /* How rows are folded: so many below the tree of rows one after the other; short ones several at
  * once, up to so many elements; pieces of a row at most so wide. */

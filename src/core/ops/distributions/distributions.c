@@ -52,7 +52,7 @@ static void compute_block(const void *context, size_t block, size_t worker) {
   const struct work *const w = context;
   const struct joist_call *const call = w->call;
   const joist_dtype dtype = call->result->type.dtype;
-  const struct joist_part part = joist_chunk_of(joist_value_count(call->result), BLOCK, block);
+  const struct joist_part part = joist_strip_of(joist_value_count(call->result), BLOCK, block);
   const size_t size = joist_dtype_size(dtype);
   double in[MOST_OPERANDS][BLOCK], out[MOST_RESULTS][BLOCK], x[MOST_OPERANDS], y[MOST_RESULTS];
   for (uint32_t k = 0; k < w->operands; k++) {

@@ -90,7 +90,7 @@ static size_t scratch_bytes(const struct blocking *b, int threads) {
 struct place {
   const struct blocking *blocking;
   size_t index, slice, slices, column_panel, column_panels;
-  size_t chunks;        /* of the panels of columns: each with a block of rows is a task */
+  size_t strips;        /* of the panels of columns: each with a block of rows is a task */
   char *columns, *rows; /* scratch */
 };
 
@@ -224,7 +224,7 @@ static void multiply_block(const void *context, size_t task, size_t worker) {
   const struct place *const at = context;
   const struct blocking *const b = at->blocking;
   const struct joist_part columns =
-      joist_share_of(at->column_panels, at->chunks, task / b->row_blocks);
+      joist_share_of(at->column_panels, at->strips, task / b->row_blocks);
   char *const rows = at->rows + worker * largest_row_block(b) * b->row_panel_bytes;
   if (b->direct) multiply_direct(b, at, task % b->row_blocks, columns, rows);
   for (size_t slice = 0; slice < at->slices && !b->direct; slice++)
@@ -236,8 +236,8 @@ static joist_status multiply_columns(struct place *at, int threads, const struct
                                      struct joist_error *error) {
   const struct blocking *const b = at->blocking;
   const size_t wanted = threads > 1 ? (size_t)threads * TASKS_PER_THREAD : 1;
-  at->chunks = joist_smaller(joist_divide_up(wanted, b->row_blocks), at->column_panels);
-  const size_t tasks = b->row_blocks * at->chunks;
+  at->strips = joist_smaller(joist_divide_up(wanted, b->row_blocks), at->column_panels);
+  const size_t tasks = b->row_blocks * at->strips;
   const double work = (double)b->product->m * (double)at->column_panels *
                       (double)b->kernel->columns * (double)DEPTH * (double)at->slices /
                       (double)tasks;
@@ -296,7 +296,7 @@ static void multiply_tiny(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct joist_gemm *const p = context;
   const struct joist_gemm_kernel *const kernel = joist_gemm_find(p->dtype);
-  const struct joist_part part = joist_chunk_of(p->count, TINY_PRODUCTS, task);
+  const struct joist_part part = joist_strip_of(p->count, TINY_PRODUCTS, task);
   _Alignas(ALIGNMENT) char stage[2][TINY_PRODUCT * LARGEST_ELEMENT];
   for (size_t j = part.first; j < part.first + part.n; j++) {
     struct joist_gemm_operand lhs = rows_of(p, j), rhs = columns_of(p, j);
@@ -320,7 +320,7 @@ static void multiply_vector(const void *context, size_t task, size_t worker) {
   const struct joist_gemm_kernel *const kernel = joist_gemm_find(p->dtype);
   const size_t rows = p->m * p->n, each = vector_rows(p), blocks = joist_divide_up(rows, each);
   const size_t j = task / blocks;
-  const struct joist_part part = joist_chunk_of(rows, each, task % blocks);
+  const struct joist_part part = joist_strip_of(rows, each, task % blocks);
   const struct joist_gemm_operand matrix = p->n == 1 ? rows_of(p, j) : columns_of(p, j);
   const char *const from = (const char *)matrix.data + part.first * matrix.across * kernel->size;
   kernel->vector(part.n, p->k, from, matrix.across, matrix.along, p->n == 1 ? p->rhs[j] : p->lhs[j],

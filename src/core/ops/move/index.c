@@ -6,7 +6,7 @@
 
 #include "core/types/error.h"
 
-enum { CHUNK = 512, WHERE = 32 };
+enum { STRIP = 512, WHERE = 32 };
 #define NOT_AVAILABLE INT64_MIN
 
 struct joist_index joist_index_all(size_t extent) {
@@ -110,8 +110,8 @@ static bool has_invalid(joist_index_kind kind, const void *vector, size_t begin,
 
 size_t joist_index_first_invalid(joist_index_kind kind, const void *vector, size_t n,
                                  size_t extent) {
-  for (size_t begin = 0; begin < n; begin += CHUNK) {
-    const size_t end = n - begin < CHUNK ? n : begin + CHUNK;
+  for (size_t begin = 0; begin < n; begin += STRIP) {
+    const size_t end = n - begin < STRIP ? n : begin + STRIP;
     if (!has_invalid(kind, vector, begin, end, extent)) continue;
     size_t k = begin;
     while (!has_invalid(kind, vector, k, k + 1, extent)) k++;
@@ -124,8 +124,8 @@ size_t joist_index_first_invalid(joist_index_kind kind, const void *vector, size
 static bool is_sequence(joist_index_kind kind, const void *vector, size_t n, int64_t step) {
   if (kind == JOIST_INDEX_I32) {
     const int32_t *const entries = vector;
-    for (size_t begin = 1; begin < n; begin += CHUNK) {
-      const size_t end = n - begin < CHUNK ? n : begin + CHUNK;
+    for (size_t begin = 1; begin < n; begin += STRIP) {
+      const size_t end = n - begin < STRIP ? n : begin + STRIP;
       int bad = 0;
       for (size_t k = begin; k < end; k++)
         bad |= (int64_t)entries[k] - (int64_t)entries[k - 1] != step;

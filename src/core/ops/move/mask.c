@@ -42,7 +42,7 @@ static size_t chosen(const uint8_t *mask, size_t n) {
 static void count_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct masking *const m = context;
-  const struct joist_part part = joist_chunk_of(m->n, BLOCK, block);
+  const struct joist_part part = joist_strip_of(m->n, BLOCK, block);
   m->count[block] = chosen(m->mask + part.first, part.n);
 }
 
@@ -103,7 +103,7 @@ COMPACT(sixteen)
 static void take_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct masking *const m = context;
-  const struct joist_part part = joist_chunk_of(m->n, BLOCK, block);
+  const struct joist_part part = joist_strip_of(m->n, BLOCK, block);
   const void *const in = m->in + part.first * m->size;
   void *const out = m->out + m->before[block] * m->size;
   JOIST_BY_SIZE(m->size, compact, part.n, m->mask + part.first, in, out);
@@ -130,7 +130,7 @@ void joist_mask_positions(const uint8_t *mask, size_t n, int64_t *positions) {
 static void put_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct masking *const m = context;
-  const struct joist_part part = joist_chunk_of(m->n, BLOCK, block);
+  const struct joist_part part = joist_strip_of(m->n, BLOCK, block);
   void *const out = m->out + part.first * m->size;
   if (m->repeated) {
     const void *const value = m->in;

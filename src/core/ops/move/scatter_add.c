@@ -1,6 +1,6 @@
 /* scatter_add: sums at positions, in f64 for floats, in their own dtype for integers.
  *
- * Where there are many values for each sum, they are cut into chunks, whose sums are found side by
+ * Where there are many values for each sum, they are cut into strips, whose sums are found side by
  * side and joined in their order: what is added in which order depends on the shapes alone. Few
  * values are added one after the other. */
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "core/types/error.h"
 
 enum {
-  CHUNK = 4096,   /* values that are added one after the other, at least, */
+  STRIP = 4096,   /* values that are added one after the other, at least, */
   MANY = 8,       /* and at least so many for each sum */
   SIDES = 4,      /* sums for one position, of values that follow one another, */
   FEW = 512,      /* where there are at most so many positions */
@@ -76,10 +76,10 @@ struct adding {
   joist_convert_kernel *widen; /* values, of dtypes without an adder; NULL for others */
   add_values *add;
   add_sums *join;
-  size_t chunk, chunks; /* values of a chunk, chunks of a column */
-  size_t sides;         /* sums for one position within a chunk */
+  size_t strip, strips; /* values of a strip, strips of a column */
+  size_t sides;         /* sums for one position within a strip */
   size_t together;      /* columns of one task */
-  char *sums;           /* of each column and chunk; without chunks, of each worker */
+  char *sums;           /* of each column and strip; without strips, of each worker */
 };
 
 /* By the storage of the dtype; whole numbers wrap alike with and without a sign. */
@@ -127,13 +127,13 @@ static void add_part(const struct adding *a, size_t column, size_t first, size_t
 
 /* ---- many values ---- */
 
-static char *sums_of(const struct adding *a, size_t column, size_t chunk) {
-  return a->sums + (column * a->chunks + chunk) * a->count * a->sum_size;
+static char *sums_of(const struct adding *a, size_t column, size_t strip) {
+  return a->sums + (column * a->strips + strip) * a->count * a->sum_size;
 }
 
-static void add_chunk(const struct adding *a, size_t column, size_t number) {
+static void add_strip(const struct adding *a, size_t column, size_t number) {
   _Alignas(16) char side[SIDES * FEW * sizeof(joist_c128)];
-  const struct joist_part part = joist_chunk_of(a->n, a->chunk, number);
+  const struct joist_part part = joist_strip_of(a->n, a->strip, number);
   const size_t bytes = a->count * a->sum_size;
   char *const sums = sums_of(a, column, number), *const found = a->sides > 1 ? side : sums;
   memset(found, 0, a->sides * bytes);
@@ -143,21 +143,21 @@ static void add_chunk(const struct adding *a, size_t column, size_t number) {
   memcpy(sums, side, bytes);
 }
 
-static void chunk_task(const void *context, size_t task, size_t worker) {
+static void strip_task(const void *context, size_t task, size_t worker) {
   const struct adding *const a = context;
   const size_t groups = joist_divide_up(a->columns, a->together);
-  const struct joist_part columns = joist_chunk_of(a->columns, a->together, task % groups);
+  const struct joist_part columns = joist_strip_of(a->columns, a->together, task % groups);
   (void)worker;
-  for (size_t c = columns.first; c < columns.first + columns.n; c++) add_chunk(a, c, task / groups);
+  for (size_t c = columns.first; c < columns.first + columns.n; c++) add_strip(a, c, task / groups);
 }
 
-/* The result of a column from the sums of its chunks. */
+/* The result of a column from the sums of its strips. */
 static void join_task(const void *context, size_t column, size_t worker) {
   const struct adding *const a = context;
   char *const first = sums_of(a, column, 0);
   char wide[PIECE * sizeof(joist_c128)];
   (void)worker;
-  for (size_t k = 1; k < a->chunks; k++) a->join(a->count, sums_of(a, column, k), first);
+  for (size_t k = 1; k < a->strips; k++) a->join(a->count, sums_of(a, column, k), first);
   for (size_t k = 0; k < a->count; k += PIECE) {
     const size_t m = joist_smaller(a->count - k, PIECE), at = (column * a->count + k) * a->size;
     joist_convert_find(a->dtype, a->sum)(m, (const char *)a->call->in[0] + at, wide);
@@ -167,15 +167,15 @@ static void join_task(const void *context, size_t column, size_t worker) {
 }
 
 static joist_status add_many(struct adding *a, struct joist_error *error) {
-  a->sums = malloc(a->columns * a->chunks * a->count * a->sum_size);
+  a->sums = malloc(a->columns * a->strips * a->count * a->sum_size);
   if (a->sums == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  const size_t length = joist_smaller(a->n, a->chunk);
-  a->together = length < CHUNK ? CHUNK / length : 1;
+  const size_t length = joist_smaller(a->n, a->strip);
+  a->together = length < STRIP ? STRIP / length : 1;
   joist_status status =
-      joist_tasks_run(a->call->run, joist_divide_up(a->columns, a->together) * a->chunks,
-                      2 * a->together * length, chunk_task, a, error);
+      joist_tasks_run(a->call->run, joist_divide_up(a->columns, a->together) * a->strips,
+                      2 * a->together * length, strip_task, a, error);
   if (status == JOIST_OK)
-    status = joist_tasks_run(a->call->run, a->columns, a->chunks * a->count, join_task, a, error);
+    status = joist_tasks_run(a->call->run, a->columns, a->strips * a->count, join_task, a, error);
   free(a->sums);
   return status;
 }
@@ -277,8 +277,8 @@ joist_status joist_scatter_add_run(const struct joist_call *call, struct joist_e
   a.sum_size = joist_dtype_size(a.sum);
   find_adders(&a);
   if (!many) return add_few(&a, error);
-  a.chunk = a.count * MANY > CHUNK ? a.count * MANY : CHUNK;
-  a.chunks = joist_divide_up(n, a.chunk);
+  a.strip = a.count * MANY > STRIP ? a.count * MANY : STRIP;
+  a.strips = joist_divide_up(n, a.strip);
   a.sides = a.count <= FEW ? SIDES : 1;
   return add_many(&a, error);
 }

@@ -6,7 +6,7 @@
 #include "core/base/by_size.h"
 #include "core/base/parallel.h"
 
-enum { CHUNK = 1 << 15, PIECE = 512, AHEAD = 24 };
+enum { STRIP = 1 << 15, PIECE = 512, AHEAD = 24 };
 
 #if defined(__GNUC__) || defined(__clang__)
 #define PREFETCH(address) __builtin_prefetch(address)
@@ -198,10 +198,10 @@ static void move_steps(const struct moving *moving, size_t first, size_t n) {
   }
 }
 
-static void move_chunk(const void *context, size_t task, size_t worker) {
+static void move_strip(const void *context, size_t task, size_t worker) {
   (void)worker;
   const struct moving *const moving = context;
-  const struct joist_part part = joist_chunk_of(moving->walk->count, CHUNK, task);
+  const struct joist_part part = joist_strip_of(moving->walk->count, STRIP, task);
   move_steps(moving, part.first, part.n);
 }
 
@@ -210,12 +210,12 @@ joist_status joist_move_lines(size_t size, const struct joist_walk *walk,
                               const struct joist_run *run, struct joist_error *error) {
   if (walk->count == 0) return JOIST_OK;
   const struct moving moving = {size, walk, in, out, edges};
-  const size_t chunks = joist_divide_up(walk->count, CHUNK);
-  int threads = joist_threads_for(run, walk->count, chunks);
+  const size_t strips = joist_divide_up(walk->count, STRIP);
+  int threads = joist_threads_for(run, walk->count, strips);
   /* Of places that are listed twice, the last one counts. */
   for (int d = 0; d < walk->rank; d++)
     if (walk->scatter && walk->list[d] != NULL) threads = 1;
-  return joist_tasks_run_on(run, threads, chunks, CHUNK, move_chunk, &moving, error);
+  return joist_tasks_run_on(run, threads, strips, STRIP, move_strip, &moving, error);
 }
 
 joist_status joist_move(size_t size, const struct joist_walk *walk, const void *in, void *out,

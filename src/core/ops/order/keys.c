@@ -10,7 +10,7 @@
 JOIST_VECTORIZE_FILE
 
 enum {
-  CHUNK = 512,
+  STRIP = 512,
   LOOK = 1 << 14,    /* elements that are looked at before asking if that is enough */
   SHARES = 64,       /* at most */
   NA_LOW_WORD = 1954 /* of R's NA_real_: R's arithmetic.c */
@@ -46,8 +46,8 @@ void joist_order_keys(joist_dtype dtype, bool decreasing, size_t n, const void *
     return;
   }
   for (size_t length, first = 0; first < n; first += length) {
-    uint32_t narrow[CHUNK];
-    length = joist_smaller(n - first, CHUNK);
+    uint32_t narrow[STRIP];
+    length = joist_smaller(n - first, STRIP);
     kernels->keys(length, from + first * size, order, narrow);
     uint64_t *const to = keys + first;
     JOIST_VECTORIZE_LOOP
@@ -110,8 +110,8 @@ static void match_complex(joist_dtype dtype, size_t n, const void *in, uint64_t 
   const char *const from = in;
   for (size_t length, first = 0; first < n; first += length) {
     const char *const x = from + first * joist_dtype_size(dtype);
-    uint64_t part[2 * CHUNK];
-    length = joist_smaller(n - first, CHUNK);
+    uint64_t part[2 * STRIP];
+    length = joist_smaller(n - first, STRIP);
     joist_order_keys(joist_dtype_real(dtype), false, 2 * length, x, part);
     for (size_t i = 0; i < length && !wide; i++)
       keys[first + i] = part[2 * i] << 32 | part[2 * i + 1];
@@ -148,8 +148,8 @@ void joist_exact_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *key
     return;
   }
   for (size_t length, first = 0; first < n; first += length) {
-    double nearest[CHUNK];
-    length = joist_smaller(n - first, CHUNK);
+    double nearest[STRIP];
+    length = joist_smaller(n - first, STRIP);
     for (size_t i = 0; i < length; i++) {
       int64_t remainder = 0;
       if (dtype == JOIST_I64) {

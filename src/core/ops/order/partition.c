@@ -8,7 +8,7 @@
 #include "core/kernels/kernels.h"
 #include "core/types/error.h"
 
-enum { CHUNK = JOIST_PARTITION_CHUNK, BUCKETS = 1 << 10 /* at most */ };
+enum { STRIP = JOIST_PARTITION_STRIP, BUCKETS = 1 << 10 /* at most */ };
 
 static void *allocate(size_t bytes, struct joist_error *error) {
   void *const memory = joist_pool_allocate(bytes);
@@ -21,11 +21,11 @@ static void *allocate(size_t bytes, struct joist_error *error) {
 static void count_share(const void *context, size_t share, size_t worker) {
   const struct joist_partition *const p = context;
   const struct joist_part part = joist_share_of(p->n, (size_t)p->threads, share);
-  uint32_t *const counts = p->counts + share * p->numbers, numbers[CHUNK];
+  uint32_t *const counts = p->counts + share * p->numbers, numbers[STRIP];
   (void)worker;
   memset(counts, 0, p->numbers * sizeof *counts);
   for (size_t done = 0, n; done < part.n; done += n) {
-    n = joist_smaller(part.n - done, CHUNK);
+    n = joist_smaller(part.n - done, STRIP);
     p->source(p->context, part.first + done, n, numbers, NULL);
     for (size_t i = 0; i < n; i++) counts[numbers[i]]++;
   }
@@ -106,11 +106,11 @@ static void deal_share(const void *context, size_t share, size_t worker) {
                                         .out = p->items,
                                         .past = p->n >= joist_stream_from(p->run) / p->item};
   joist_deal *const deal = joist_deal_find(p->item);
-  uint64_t items[2 * CHUNK];
-  uint32_t numbers[CHUNK];
+  uint64_t items[2 * STRIP];
+  uint32_t numbers[STRIP];
   (void)worker;
   for (size_t done = 0, n; done < part.n; done += n) {
-    n = joist_smaller(part.n - done, CHUNK);
+    n = joist_smaller(part.n - done, STRIP);
     p->source(p->context, part.first + done, n, numbers, items);
     deal(n, items, numbers, false, &dealing);
   }
@@ -147,11 +147,11 @@ static void return_share(const void *context, size_t share, size_t worker) {
   const struct returning *const r = context;
   const struct joist_partition *const p = r->partition;
   const struct joist_part part = joist_share_of(p->n, (size_t)p->threads, share);
-  uint32_t *const at = p->first + share * p->most, numbers[CHUNK];
+  uint32_t *const at = p->first + share * p->most, numbers[STRIP];
   (void)worker;
   for (size_t done = 0, n; done < part.n; done += n) {
     uint8_t *const to = r->to + part.first + done;
-    n = joist_smaller(part.n - done, CHUNK);
+    n = joist_smaller(part.n - done, STRIP);
     p->source(p->context, part.first + done, n, numbers, NULL);
     for (size_t i = 0; i < n; i++) to[i] = r->from[at[p->bucket_of[numbers[i]]]++];
   }

@@ -13,9 +13,9 @@
 #include "core/base/run.h"
 #include "core/base/status.h"
 
-enum { JOIST_PARTITION_CHUNK = 512, JOIST_PARTITION_NUMBERS = 1 << 16 };
+enum { JOIST_PARTITION_STRIP = 512, JOIST_PARTITION_NUMBERS = 1 << 16 };
 
-/* Writes the numbers of elements first .. first + n - 1, at most JOIST_PARTITION_CHUNK, and their
+/* Writes the numbers of elements first .. first + n - 1, at most JOIST_PARTITION_STRIP, and their
  * items, unless `items` is NULL. */
 typedef void joist_partition_source(const void *context, size_t first, size_t n, uint32_t *numbers,
                                     void *items);

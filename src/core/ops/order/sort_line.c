@@ -20,7 +20,7 @@ JOIST_VECTORIZE_FILE
 
 enum {
   TINY = 16,              /* elements that are not worth a look */
-  CHUNK = 1 << 16,        /* elements written at once */
+  STRIP = 1 << 16,        /* elements written at once */
   DIRECT_BITS = 16,       /* keys of so many bits are counted, and that is all */
   BUCKET_BYTES = 1 << 17, /* of a bucket at least, unless there would be too many */
   SHARED = 1 << 16,       /* items of a bucket that several threads may share */
@@ -65,11 +65,11 @@ static void count_elements(const struct line *line, size_t n, const char *keys,
                            const struct joist_line *known, uint32_t *counts, void *out) {
   const struct joist_sort_kernels *const kernels = line->how->kernels;
   const size_t span = (size_t)(known->high - known->low) + 1;
-  uint32_t numbers[JOIST_PARTITION_CHUNK];
-  uint64_t room[JOIST_PARTITION_CHUNK];
+  uint32_t numbers[JOIST_PARTITION_STRIP];
+  uint64_t room[JOIST_PARTITION_STRIP];
   memset(counts, 0, (size_t)span * sizeof *counts);
   for (size_t length, first = 0; first < n; first += length) {
-    length = joist_smaller(n - first, JOIST_PARTITION_CHUNK);
+    length = joist_smaller(n - first, JOIST_PARTITION_STRIP);
     joist_sort_kernels(kernels->key)
         ->numbers(length, keys + first * kernels->key, (struct joist_order){0}, known->low, 0, room,
                   numbers);
@@ -218,17 +218,17 @@ static const struct line *line_of(const void *context) {
   return &((const struct long_line *)context)->line;
 }
 
-static void copy_chunk(const void *context, size_t chunk, size_t worker) {
-  const struct joist_part part = joist_chunk_of(line_of(context)->n, CHUNK, chunk);
+static void copy_strip(const void *context, size_t strip, size_t worker) {
+  const struct joist_part part = joist_strip_of(line_of(context)->n, STRIP, strip);
   (void)worker;
   copy(line_of(context), part.first, part.n);
 }
 
 /* Every number belongs to one key. */
-static void fill_chunk(const void *context, size_t chunk, size_t worker) {
+static void fill_strip(const void *context, size_t strip, size_t worker) {
   const struct line *const line = line_of(context);
   const struct joist_partition *const p = &((const struct long_line *)context)->partition;
-  const struct joist_part part = joist_chunk_of(line->n, CHUNK, chunk);
+  const struct joist_part part = joist_strip_of(line->n, STRIP, strip);
   (void)worker;
   line->how->kernels->fill(part.first, part.first + part.n, p->numbers, p->counts, line->known.low,
                            line->how->order, line->out);
@@ -239,7 +239,7 @@ static void make_items(const void *context, size_t first, size_t n, uint32_t *nu
   const struct line *const line = line_of(context);
   const struct joist_sort_kernels *const kernels = line->how->kernels;
   struct joist_two *const two = items;
-  uint64_t room[JOIST_PARTITION_CHUNK];
+  uint64_t room[JOIST_PARTITION_STRIP];
   void *const keys = items == NULL || line->how->positions ? room : items;
   kernels->numbers(n, from(line, first), line->how->order, line->known.low,
                    ((const struct long_line *)context)->shift, keys, numbers);
@@ -360,12 +360,12 @@ joist_status joist_sort_long_line(const struct joist_sorting *s, size_t n, const
   struct long_line l = {
       .line = {.how = s, .n = n, .in = in, .out = out}, .threads = threads, .run = run};
   struct joist_partition *const p = &l.partition;
-  const size_t chunks = joist_divide_up(n, CHUNK);
+  const size_t strips = joist_divide_up(n, STRIP);
   l.line.known = joist_look(s->size, s->order, n, in, 0, threads);
   joist_status status = joist_run_poll(run, error);
   if (status != JOIST_OK) return status;
   if (!l.line.known.falls) {
-    joist_parallel(threads, chunks, copy_chunk, &l);
+    joist_parallel(threads, strips, copy_strip, &l);
     return JOIST_OK;
   }
   const uint64_t span = l.line.known.high - l.line.known.low;
@@ -386,7 +386,7 @@ joist_status joist_sort_long_line(const struct joist_sorting *s, size_t n, const
   status = joist_partition_count(p, error);
   if (status == JOIST_OK && direct) {
     joist_partition_ends(p);
-    joist_parallel(threads, chunks, fill_chunk, &l);
+    joist_parallel(threads, strips, fill_strip, &l);
   } else if (status == JOIST_OK) {
     status = joist_partition_deal(p, error);
     if (status == JOIST_OK) status = sort_buckets(&l, error);

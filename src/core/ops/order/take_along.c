@@ -52,7 +52,7 @@ TAKE(sixteen)
 
 static void take_lines(const void *context, size_t task, size_t worker) {
   const struct taking *const t = context;
-  const struct joist_part part = joist_chunk_of(t->lines, t->each, task);
+  const struct joist_part part = joist_strip_of(t->lines, t->each, task);
   (void)worker;
   for (size_t k = part.first; k < part.first + part.n; k++) {
     const size_t outer = k / t->stride, inner = k % t->stride;

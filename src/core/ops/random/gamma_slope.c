@@ -84,7 +84,7 @@ static void find_slopes(const void *context, size_t block, size_t worker) {
   const struct joist_call *const call = context;
   const joist_dtype *const dtype = call->instruction->signature.operand;
   const joist_dtype result = call->result->type.dtype;
-  const struct joist_part part = joist_chunk_of(joist_value_count(call->result), BLOCK, block);
+  const struct joist_part part = joist_strip_of(joist_value_count(call->result), BLOCK, block);
   double shape[BLOCK], x[BLOCK];
   joist_convert_find(dtype[0], JOIST_F64)(
       part.n, (const char *)call->in[0] + part.first * joist_dtype_size(dtype[0]), shape);

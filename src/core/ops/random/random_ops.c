@@ -93,7 +93,7 @@ static void draw_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct joist_draw *const draw = context;
   const size_t count = joist_value_count(draw->call->result), size = joist_dtype_size(draw->dtype);
-  const struct joist_part part = joist_chunk_of(count, JOIST_DRAW_BLOCK, block);
+  const struct joist_part part = joist_strip_of(count, JOIST_DRAW_BLOCK, block);
   draw->run(draw, part.first, part.n, (char *)draw->call->out[0] + part.first * size);
 }
 

@@ -106,7 +106,7 @@ static void scan_long_slab(const struct pass *pass, size_t outer, char *scratch)
 
 /* A piece of every row of one outer index. */
 static void scan_rows(const struct pass *pass, size_t outer, size_t piece, char *scratch) {
-  const struct joist_part part = joist_chunk_of(pass->inner, pass->width, piece);
+  const struct joist_part part = joist_strip_of(pass->inner, pass->width, piece);
   const size_t n = part.n;
   char *const wide = scratch + WIDTH * pass->size;
   for (size_t m = 0; m < pass->middle; m++) {
@@ -143,7 +143,7 @@ static void run_task(const void *context, size_t task, size_t worker) {
   } else if (pass->middle * pass->inner > BLOCK) {
     scan_long_slab(pass, task, scratch);
   } else {
-    const struct joist_part slabs = joist_chunk_of(pass->outer, slabs_per_task(pass), task);
+    const struct joist_part slabs = joist_strip_of(pass->outer, slabs_per_task(pass), task);
     scan_slabs(pass, slabs.first, slabs.n, scratch);
   }
 }
@@ -161,7 +161,7 @@ struct wave {
 static void total_of_block(const void *context, size_t block, size_t worker) {
   const struct wave *const wave = context;
   const struct pass *const pass = wave->pass;
-  const struct joist_part part = joist_chunk_of(pass->middle, BLOCK, wave->first + block);
+  const struct joist_part part = joist_strip_of(pass->middle, BLOCK, wave->first + block);
   const char *const in = pass->in + part.first * pass->in_size;
   char *const scratch = scratch_of(pass, worker);
   if (pass->widen != NULL)
@@ -175,7 +175,7 @@ static void total_of_block(const void *context, size_t block, size_t worker) {
 static void scan_block(const void *context, size_t block, size_t worker) {
   const struct wave *const wave = context;
   const struct pass *const pass = wave->pass;
-  const struct joist_part part = joist_chunk_of(pass->middle, BLOCK, wave->first + block);
+  const struct joist_part part = joist_strip_of(pass->middle, BLOCK, wave->first + block);
   char *const x = load(pass, part.first, part.n, scratch_of(pass, worker));
   const bool start = wave->first + block == 0;
   pass->scan(part.n, 1, start ? NULL : wave->carry + block * pass->size, x);

@@ -2,7 +2,7 @@
  * are several; the first NaN where there is one.
  *
  * The operand is seen as (inner, middle, outer). Long lines of contiguous elements (inner = 1) are
- * folded chunk by chunk, and only the chunk that has the extreme is searched; otherwise the
+ * folded strip by strip, and only the strip that has the extreme is searched; otherwise the
  * positions of a whole row are kept and every further row is compared with it, several short rows
  * as one. Rows of short lines are gathered from several of them. */
 #include <stdlib.h>
@@ -19,13 +19,13 @@
 JOIST_VECTORIZE_FILE
 
 enum {
-  CHUNK = 512,   /* elements of a line folded at once */
+  STRIP = 512,   /* elements of a line folded at once */
   WIDTH = 1024,  /* elements of a row compared at once */
   BATCH = 4096,  /* elements of several lines in one task */
   SHORT = 64,    /* elements of a short line, at most */
   WIDE = 256,    /* elements of several short rows that are compared as one */
   WIDE_ROWS = 8, /* of them, at least */
-  SHARED = 16    /* chunks of a long line in one task */
+  SHARED = 16    /* strips of a long line in one task */
 };
 
 /* Where an element of `x` is further out than the best so far, it becomes the best, found at
@@ -109,21 +109,21 @@ static char *scratch_of(const struct pass *pass, size_t worker) {
   return pass->scratch + worker * 3 * WIDTH * pass->size;
 }
 
-/* An extreme, of any dtype that has an order, and the chunk that it is in. */
+/* An extreme, of any dtype that has an order, and the strip that it is in. */
 struct candidate {
   _Alignas(8) char extreme[8];
-  int32_t chunk;
+  int32_t strip;
 };
 
-static struct candidate best_of(const struct pass *pass, size_t line, struct joist_part chunks,
+static struct candidate best_of(const struct pass *pass, size_t line, struct joist_part strips,
                                 char *scratch) {
   struct candidate best, other;
-  best.chunk = (int32_t)chunks.first;
-  for (size_t k = chunks.first; k < chunks.first + chunks.n; k++) {
-    const struct joist_part part = joist_chunk_of(pass->middle, CHUNK, k);
+  best.strip = (int32_t)strips.first;
+  for (size_t k = strips.first; k < strips.first + strips.n; k++) {
+    const struct joist_part part = joist_strip_of(pass->middle, STRIP, k);
     const char *const x = load(pass, line * pass->middle + part.first, part.n, scratch);
-    pass->fold(1, part.n, x, k == chunks.first ? best.extreme : other.extreme);
-    if (k > chunks.first) pass->update(1, other.extreme, (int32_t)k, best.extreme, &best.chunk);
+    pass->fold(1, part.n, x, k == strips.first ? best.extreme : other.extreme);
+    if (k > strips.first) pass->update(1, other.extreme, (int32_t)k, best.extreme, &best.strip);
   }
   return best;
 }
@@ -131,13 +131,13 @@ static struct candidate best_of(const struct pass *pass, size_t line, struct joi
 /* 1-based. */
 static int32_t position_of(const struct pass *pass, size_t line, const struct candidate *best,
                            char *scratch) {
-  const struct joist_part part = joist_chunk_of(pass->middle, CHUNK, (size_t)best->chunk);
+  const struct joist_part part = joist_strip_of(pass->middle, STRIP, (size_t)best->strip);
   const char *const x = load(pass, line * pass->middle + part.first, part.n, scratch);
   return (int32_t)(part.first + pass->find(part.n, x, best->extreme) + 1);
 }
 
 static void positions_in_rows(const struct pass *pass, size_t outer, size_t piece, char *scratch) {
-  const struct joist_part part = joist_chunk_of(pass->inner, WIDTH, piece);
+  const struct joist_part part = joist_strip_of(pass->inner, WIDTH, piece);
   int32_t *const position = pass->out + outer * pass->inner + part.first;
   char *const best = scratch + WIDTH * pass->size;
   for (size_t m = 0; m < pass->middle; m++) {
@@ -243,7 +243,7 @@ static void positions_in_lines(const struct pass *pass, struct joist_part lines,
 
 static void short_lines_task(const void *context, size_t task, size_t worker) {
   const struct pass *const pass = context;
-  struct joist_part lines = joist_chunk_of(pass->outer, lines_per_task(pass), task);
+  struct joist_part lines = joist_strip_of(pass->outer, lines_per_task(pass), task);
   const size_t end = lines.first + lines.n, most = WIDTH / pass->middle;
   for (; lines.first < end; lines.first += lines.n) {
     lines.n = joist_smaller(end - lines.first, most);
@@ -253,11 +253,11 @@ static void short_lines_task(const void *context, size_t task, size_t worker) {
 
 static void lines_task(const void *context, size_t task, size_t worker) {
   const struct pass *const pass = context;
-  const struct joist_part lines = joist_chunk_of(pass->outer, lines_per_task(pass), task);
-  const struct joist_part chunks = {0, joist_divide_up(pass->middle, CHUNK)};
+  const struct joist_part lines = joist_strip_of(pass->outer, lines_per_task(pass), task);
+  const struct joist_part strips = {0, joist_divide_up(pass->middle, STRIP)};
   char *const scratch = scratch_of(pass, worker);
   for (size_t line = lines.first; line < lines.first + lines.n; line++) {
-    const struct candidate best = best_of(pass, line, chunks, scratch);
+    const struct candidate best = best_of(pass, line, strips, scratch);
     pass->out[line] = position_of(pass, line, &best, scratch);
   }
 }
@@ -272,9 +272,9 @@ struct shared {
 static void shared_task(const void *context, size_t task, size_t worker) {
   const struct shared *const shared = context;
   const struct pass *const pass = shared->pass;
-  const size_t chunks = joist_divide_up(pass->middle, CHUNK);
+  const size_t strips = joist_divide_up(pass->middle, STRIP);
   shared->best[task] =
-      best_of(pass, shared->line, joist_chunk_of(chunks, SHARED, task), scratch_of(pass, worker));
+      best_of(pass, shared->line, joist_strip_of(strips, SHARED, task), scratch_of(pass, worker));
 }
 
 static joist_status search_line(const struct shared *shared, int threads,
@@ -282,10 +282,10 @@ static joist_status search_line(const struct shared *shared, int threads,
   const struct pass *const pass = shared->pass;
   struct candidate *const best = shared->best;
   const joist_status status =
-      joist_tasks_run_on(run, threads, shared->tasks, SHARED * CHUNK, shared_task, shared, error);
+      joist_tasks_run_on(run, threads, shared->tasks, SHARED * STRIP, shared_task, shared, error);
   if (status != JOIST_OK) return status;
   for (size_t k = 1; k < shared->tasks; k++)
-    pass->update(1, best[k].extreme, best[k].chunk, best->extreme, &best->chunk);
+    pass->update(1, best[k].extreme, best[k].strip, best->extreme, &best->strip);
   pass->out[shared->line] = position_of(pass, shared->line, best, pass->scratch);
   return JOIST_OK;
 }
@@ -296,7 +296,7 @@ static joist_status run_pass(struct pass *pass, const struct joist_run *run,
   const bool rows = pass->inner > 1;
   const size_t tasks = rows ? pass->outer * joist_divide_up(pass->inner, WIDTH)
                             : joist_divide_up(pass->outer, lines_per_task(pass));
-  struct shared shared = {.pass = pass, .tasks = joist_divide_up(pass->middle, SHARED * CHUNK)};
+  struct shared shared = {.pass = pass, .tasks = joist_divide_up(pass->middle, SHARED * STRIP)};
   const int alone = joist_threads_for(run, count, tasks);
   const int together = joist_threads_for(run, count, shared.tasks);
   const bool share = !rows && pass->outer < (size_t)together;

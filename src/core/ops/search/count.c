@@ -12,7 +12,7 @@
 
 JOIST_VECTORIZE_FILE
 
-enum { CHUNK = 1 << 11, POLL = 1 << 24 };
+enum { STRIP = 1 << 11, POLL = 1 << 24 };
 
 size_t joist_count_true(size_t n, const uint8_t *in) {
   size_t count = 0;
@@ -82,9 +82,9 @@ joist_status joist_tabulate_run(const struct joist_call *call, struct joist_erro
   if (call->result->type.dtype != JOIST_I64)
     return JOIST_FAIL(error, JOIST_E_COUNTS_DTYPE, .type = {call->result->type});
   memset(out, 0, (size_t)bins * sizeof *out);
-  for (size_t first = 0; first < n; first += CHUNK) {
-    int64_t bin[CHUNK];
-    const size_t length = joist_smaller(n - first, CHUNK);
+  for (size_t first = 0; first < n; first += STRIP) {
+    int64_t bin[STRIP];
+    const size_t length = joist_smaller(n - first, STRIP);
     convert(length, in + first * size, bin);
     for (size_t i = 0; i < length; i++) {
       const uint64_t at = (uint64_t)bin[i] - 1;

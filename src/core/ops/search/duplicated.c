@@ -18,7 +18,7 @@ JOIST_VECTORIZE_FILE
 
 enum {
   WORK = 16,
-  CHUNK = JOIST_PARTITION_CHUNK,
+  STRIP = JOIST_PARTITION_STRIP,
   SPAN = 1 << 16, /* keys that lie close together in any case */
   SPREAD = 4,     /* the same per element, up to THREADS threads */
   THREADS = 16,
@@ -62,10 +62,10 @@ typedef void with_keys(const struct comparing *c, size_t share, size_t first, si
 static inline void walk_share(const struct comparing *c, size_t share, with_keys *with) {
   const struct joist_part part = joist_share_of(c->n, (size_t)c->threads, share);
   const size_t end = part.first + part.n;
-  uint64_t keys[CHUNK + 1];
+  uint64_t keys[STRIP + 1];
   if (part.n > 0) make_keys(c, part.first > 0 ? part.first - 1 : 0, 1, keys);
   for (size_t n, first = part.first; first < end; first += n) {
-    n = joist_smaller(end - first, CHUNK);
+    n = joist_smaller(end - first, STRIP);
     make_keys(c, first, n, keys + 1);
     with(c, share, first, n, keys + 1);
     keys[0] = keys[n];
@@ -151,12 +151,12 @@ static joist_status look_up_bits(struct comparing *c, uint64_t span, struct jois
 /* Looks through all elements with a small table. Gives up, which costs little unless it happens
  * late, when there are more than FEW different ones. */
 static joist_status look_up_few(const struct comparing *c, bool *few, struct joist_error *error) {
-  uint64_t keys[CHUNK], slots[FEW_SLOTS];
+  uint64_t keys[STRIP], slots[FEW_SLOTS];
   bool taken[FEW_SLOTS] = {false};
   size_t different = 0;
   *few = false;
   for (size_t n, first = 0; first < c->n; first += n) {
-    n = joist_smaller(c->n - first, CHUNK);
+    n = joist_smaller(c->n - first, STRIP);
     if (first % BLOCK == 0 && joist_run_poll(c->run, error) != JOIST_OK) return JOIST_INTERRUPTED;
     make_keys(c, first, n, keys);
     for (size_t i = 0; i < n; i++) {
@@ -179,7 +179,7 @@ static void make_items(const void *context, size_t first, size_t n, uint32_t *nu
                        void *items) {
   const struct comparing *const c = context;
   struct joist_two *const two = items;
-  uint64_t room[2 * CHUNK], *const keys = items == NULL || c->parts == 2 ? room : items;
+  uint64_t room[2 * STRIP], *const keys = items == NULL || c->parts == 2 ? room : items;
   make_keys(c, first, n, keys);
   if (items != NULL && c->parts == 2)
     for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){keys[i], keys[n + i]};

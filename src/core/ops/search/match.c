@@ -11,7 +11,7 @@
 #include "core/types/error.h"
 
 enum {
-  CHUNK = 1 << 10,
+  STRIP = 1 << 10,
   POLLED = 1 << 18, /* elements between polls */
   WORK = 16,
   SPAN = 1 << 16, /* keys that are close together in any case */
@@ -55,10 +55,10 @@ static size_t slot_of(const struct table *table, uint64_t key, uint64_t other) {
 /* The keys' bounds; no span when they lie too far apart for `most` slots. */
 static void find_span(struct table *table, joist_dtype dtype, const char *in, size_t most) {
   const size_t size = joist_dtype_size(dtype);
-  uint64_t keys[CHUNK], low = UINT64_MAX, high = 0;
+  uint64_t keys[STRIP], low = UINT64_MAX, high = 0;
   if (table->parts != 1) return;
-  for (size_t first = 0; first < table->n; first += CHUNK) {
-    const size_t n = joist_smaller(CHUNK, table->n - first);
+  for (size_t first = 0; first < table->n; first += STRIP) {
+    const size_t n = joist_smaller(STRIP, table->n - first);
     joist_match_keys(dtype, n, in + first * size, keys);
     for (size_t i = 0; i < n; i++) {
       low = keys[i] < low ? keys[i] : low;
@@ -79,9 +79,9 @@ static joist_status poll_at(size_t i, const struct joist_run *run, struct joist_
 static joist_status fill_span(struct table *table, joist_dtype dtype, const char *in,
                               const struct joist_run *run, struct joist_error *error) {
   const size_t size = joist_dtype_size(dtype);
-  uint64_t keys[CHUNK];
+  uint64_t keys[STRIP];
   for (size_t n, end = table->n; end > 0; end -= n) {
-    n = (end - 1) % CHUNK + 1;
+    n = (end - 1) % STRIP + 1;
     const joist_status status = poll_at(end - n, run, error);
     if (status != JOIST_OK) return status;
     joist_match_keys(dtype, n, in + (end - n) * size, keys);
@@ -108,7 +108,7 @@ static joist_status fill_table(struct table *table, const struct joist_run *run,
 
 typedef void make_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *keys);
 
-/* A search of `n` values, a chunk of them per task. */
+/* A search of `n` values, a strip of them per task. */
 struct searching {
   joist_dtype dtype;
   make_keys *keys; /* match */
@@ -124,17 +124,17 @@ struct searching {
 
 static joist_status search(const struct searching *searching, joist_task *task,
                            const struct joist_run *run, struct joist_error *error) {
-  return joist_tasks_run(run, joist_divide_up(searching->n, CHUNK), CHUNK * WORK, task, searching,
+  return joist_tasks_run(run, joist_divide_up(searching->n, STRIP), STRIP * WORK, task, searching,
                          error);
 }
 
-static void match_chunk(const void *context, size_t chunk, size_t worker) {
+static void match_strip(const void *context, size_t strip, size_t worker) {
   (void)worker;
   const struct searching *const s = context;
   const struct table *const table = s->table;
-  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  const struct joist_part part = joist_strip_of(s->n, STRIP, strip);
   int32_t *const out = s->out + part.first;
-  uint64_t keys[2 * CHUNK];
+  uint64_t keys[2 * STRIP];
   s->keys(s->dtype, part.n, s->in + part.first * s->size, keys);
   for (size_t i = 0; i < part.n; i++) {
     const size_t slot = slot_of(table, keys[i], table->parts == 1 ? 0 : keys[part.n + i]);
@@ -142,13 +142,13 @@ static void match_chunk(const void *context, size_t chunk, size_t worker) {
   }
 }
 
-static void look_up_chunk(const void *context, size_t chunk, size_t worker) {
+static void look_up_strip(const void *context, size_t strip, size_t worker) {
   (void)worker;
   const struct searching *const s = context;
   const struct table table = *s->table;
-  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  const struct joist_part part = joist_strip_of(s->n, STRIP, strip);
   int32_t *const out = s->out + part.first;
-  uint64_t keys[CHUNK];
+  uint64_t keys[STRIP];
   joist_match_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
   for (size_t i = 0; i < part.n; i++) {
     const uint64_t key = keys[i] - table.low, slot = key < table.span ? key : table.span;
@@ -208,7 +208,7 @@ joist_status joist_match_run(const struct joist_call *call, struct joist_error *
       .table = &table,
       .none = (int32_t)joist_attribute_value(joist_call_attributes(call), JOIST_ATTRIBUTE_NOMATCH)};
   if (status == JOIST_OK)
-    status = search(&searching, close ? look_up_chunk : match_chunk, call->run, error);
+    status = search(&searching, close ? look_up_strip : match_strip, call->run, error);
   joist_pool_free(memory);
   return status;
 }
@@ -226,12 +226,12 @@ static size_t count_less(const uint64_t *sorted, size_t n, uint64_t key) {
   return (size_t)(base - sorted) + (n == 1 && *base < key);
 }
 
-static void search_chunk(const void *context, size_t chunk, size_t worker) {
+static void search_strip(const void *context, size_t strip, size_t worker) {
   (void)worker;
   const struct searching *const s = context;
-  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
+  const struct joist_part part = joist_strip_of(s->n, STRIP, strip);
   int32_t *const out = s->out + part.first;
-  uint64_t keys[CHUNK];
+  uint64_t keys[STRIP];
   joist_order_keys(s->dtype, false, part.n, s->in + part.first * s->size, keys);
   for (size_t i = 0; i < part.n; i++) {
     const bool all = s->right && keys[i] == UINT64_MAX;
@@ -255,11 +255,11 @@ static size_t count_before(const uint64_t *sorted, size_t n, uint64_t key, uint6
   return low;
 }
 
-static void search_mixed_chunk(const void *context, size_t chunk, size_t worker) {
+static void search_mixed_strip(const void *context, size_t strip, size_t worker) {
   (void)worker;
   const struct searching *const s = context;
-  const struct joist_part part = joist_chunk_of(s->n, CHUNK, chunk);
-  uint64_t keys[2 * CHUNK];
+  const struct joist_part part = joist_strip_of(s->n, STRIP, strip);
+  uint64_t keys[2 * STRIP];
   joist_exact_keys(s->dtype, part.n, s->in + part.first * s->size, keys);
   for (size_t i = 0; i < part.n; i++)
     s->out[part.first + i] =
@@ -307,7 +307,7 @@ joist_status joist_searchsorted_run(const struct joist_call *call, struct joist_
       .right = joist_attribute_flag(joist_call_attributes(call), JOIST_ATTRIBUTE_RIGHT)};
   const joist_status status =
       fall > 0 ? JOIST_FAIL(error, JOIST_E_NOT_SORTED, .position = fall + 1)
-               : search(&searching, mixed ? search_mixed_chunk : search_chunk, call->run, error);
+               : search(&searching, mixed ? search_mixed_strip : search_strip, call->run, error);
   joist_pool_free(sorted);
   return status;
 }
