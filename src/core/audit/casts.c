@@ -326,7 +326,7 @@ static void cast_each_argument(struct search *search, struct candidates *candida
   }
 }
 
-/* A guess that becomes known decides in what comes after it. */
+/* An ambiguous dtype that becomes known decides in what comes after it. */
 static void make_known(struct search *search, struct candidates *candidates, size_t depth,
                        uint32_t at) {
   for (uint32_t e = 0; e < at; e++) {

@@ -5,7 +5,7 @@
 
 #include "core/program/program.h"
 
-/* Whether the type is a guess of an R number, whose fractions are rounded in whatever dtype it
+/* Whether the type is an ambiguous one of an R number, whose fractions are rounded in whatever dtype it
  * gets. */
 static inline bool joist_is_guessed_float(struct joist_type type) {
   const joist_kind kind = joist_dtype_kind(type.dtype);

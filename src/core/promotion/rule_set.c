@@ -271,7 +271,7 @@ int joist_rules_node(const struct joist_rules *rules, const char *name) {
     if (strcmp(name, rules->names[node]) == 0) return node;
   const int node = canonical_node(rules, name);
   if (node != NONE) return joist_rules_has_node(rules, node) ? node : NONE;
-  /* Aliases of dtypes, with or without the mark of a guess. */
+  /* Aliases of dtypes, with or without the mark of ambiguous ones. */
   char alias[JOIST_NODE_NAME_SIZE];
   const size_t length = strlen(name);
   if (length >= sizeof alias) return NONE;

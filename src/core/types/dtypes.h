@@ -47,7 +47,7 @@ typedef enum {
   JOIST_CATEGORY_COUNT
 } joist_category;
 
-/* A dtype and whether it is only a guess (`f32?`). */
+/* A dtype and whether it is ambiguous (`f32?`). */
 struct joist_type {
   joist_dtype dtype;
   bool ambiguous;

@@ -111,7 +111,7 @@ static bool are_elements(joist_dtype dtype, const double *values, R_xlen_t n) {
 
 /* The type of a vector's elements. R keeps our attributes when it converts a vector to a wider type
  * (`storage.mode<-`), and when its C code computes with one: dpois(x), the residuals of lm(). Such
- * values are R's own numbers, and their dtype is a guess. */
+ * values are R's own numbers, and their dtype is ambiguous. */
 static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
   static const joist_dtype natural[] = {
       [LGLSXP] = JOIST_BOOL, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
