@@ -42,7 +42,7 @@ promotion_explorer <- function(file, rules = promotion_rule_sets()$id) {
   }
   # Ids stay ids: these are looked up faster than objects are checked.
   sets <- lapply(as.list(rules), function(x) {
-    if (is.character(x)) rules_id(x) else promotion_rules(x)
+    if (is.character(x) && !is.object(x)) rules_id(x) else promotion_rules(x)
   })
   ids <- vapply(sets, rules_id, "")
   if (length(ids) == 0L) stop_joist("joist_value_error", "`rules` names no rules")

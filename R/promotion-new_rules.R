@@ -6,8 +6,7 @@
 #' from what else a system of dtypes says: results of single operations, defaults of R numbers, the
 #' values of literals, ranks. Tensors compute by such rules exactly as by built-in ones.
 #' `read_promotion_rules()` and `write_promotion_rules()` keep rules in a text file that can be
-#' mailed; the built-in systems that are tables, such as `keras`, are such files, in
-#' `system.file("promotion", package = "joist")`.
+#' mailed; the built-in rules are such files, in `system.file("promotion", package = "joist")`.
 #'
 #' A *node* is a dtype (`"i8"`), an ambiguous dtype (`"f32?"`), a number of R without a dtype
 #' (`"b*"` for `TRUE`, `"i*"` for `1L`, `"f*"` for `1.5`, `"c*"` for `1i`), or any other name. Such
@@ -47,9 +46,16 @@
 #' maximum of a guess is not a guess), `whole powers` (`base`: `x^2L` has the type of `x`),
 #' `guessed products` and `guessed quantiles` (`default`: those of guesses have the default dtype),
 #' `derived` (operations of one operand whose results that are not listed follow from the common
-#' dtypes, and are undefined otherwise) and `order` (of nodes in tables), then a table of
-#' comma-separated values with the columns `operation`, `lhs`, `rhs`, `result`; the operation `edge`
-#' leads from `lhs` to `rhs`. A result `-`, or a pair that `common` does not list, is undefined.
+#' dtypes, and are undefined otherwise), `dtypes` (those that the library has, which
+#' [promotion_facts()] lists; `i*`, `f*` and `c*` are the default dtypes among them), `small dtypes`
+#' (`unlisted`: lattices list dtypes of up to a byte only where asked for), `numbers` (what tables
+#' call `i*`, `f*` and `c*`) and `order` (of nodes in tables), then a table of comma-separated values
+#' with the columns `operation`, `lhs`, `rhs`, `result`. The operation `edge` leads from `lhs` to `rhs`;
+#' `published` is what [promotion_table()] shows where a library has changed since its table was
+#' published and operations follow `common`. A result `-`, or a pair that `common` does not list, is
+#' undefined. The nodes `default i*`, `default f*` and `default c*` are the default dtypes of R
+#' numbers, which [promotion_rules()] can change. A name with a comma or a quote is put in quotes,
+#' and a quote in it is doubled.
 #'
 #' @param id the name of the rules in messages, at most 23 bytes.
 #' @param table a data frame with the columns `lhs`, `rhs` and `result`, and perhaps `operation`,
@@ -136,15 +142,12 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   pairs <- if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table
   header <- c(
     unlist(about), literals = literals_line(literals, former$header),
-    settings[given | is.null(base)], derived = derived_facts(facts, former$cells),
+    settings[given | is.null(base)], derived = derived_facts(facts, former),
     order = nodes_line(pairs, former$header)
   )
   header <- c(header, former$header[setdiff(names(former$header), names(header))])
-  text <- c(
-    sprintf("# %s: %s", names(header), gsub("[\r\n]+", " ", header)),
-    rules_lines(refuse_cells(with_cells(former$cells, cells), refuse))
-  )
-  .Call(joist_r_read_rules, enc2utf8(paste0(text, "\n", collapse = "")))
+  cells <- refuse_cells(with_cells(former$cells, cells), refuse)
+  .Call(joist_r_read_rules, rules_string(header, cells))
 }
 
 # The values of `by_value`, and what files call them.
@@ -164,9 +167,11 @@ check_rules_settings <- function(policy, quotients, mixed, rank, by_value) {
   }
 }
 
-# The facts of which some cells are given, and none by the base; NULL without any.
+# The facts of which some cells are given, and of the base some or none; NULL without any.
 derived_facts <- function(facts, former) {
-  found <- setdiff(facts$operation[is.na(facts$rhs)], former$operation[former$rhs == ""])
+  known <- former$cells$operation[former$cells$rhs == ""]
+  found <- setdiff(facts$operation[is.na(facts$rhs)], known)
+  found <- c(found, former$header[names(former$header) == "derived"])
   if (length(found) > 0L) paste(found, collapse = ", ")
 }
 
@@ -179,15 +184,48 @@ with_cells <- function(former, cells) {
 
 # The keys and cells of a base's text, without its URL, which does not describe the changed rules.
 base_parts <- function(base) {
-  lines <- strsplit(.Call(joist_r_write_rules, base), "\n", fixed = TRUE)[[1L]]
-  keys <- grep("^# [^:]*: ", lines, value = TRUE)
+  lines <- strsplit(rules_text(base), "\n", fixed = TRUE)[[1L]]
+  keys <- grep("^# *[^:]*:", lines, value = TRUE)
+  names <- c("operation", "lhs", "rhs", "result")
   cells <- utils::read.csv(
-    text = grep("^#", lines, value = TRUE, invert = TRUE), colClasses = "character",
-    na.strings = character()
+    text = c(paste(names, collapse = ","), lines[!grepl("^#|^operation,", lines)]),
+    colClasses = "character", na.strings = character(), strip.white = TRUE
   )
-  header <- stats::setNames(sub("^[^:]*: ", "", keys), sub("^# ([^:]*): .*", "\\1", keys))
-  header[["source"]] <- paste0(header[["id"]], ", changed: ", header[["source"]])
-  list(header = header[names(header) != "url"], cells = cells)
+  header <- stats::setNames(trimws(sub("^[^:]*:", "", keys)), sub("^# *([^:]*):.*", "\\1", keys))
+  info <- .Call(joist_r_rules_info, base)
+  header[c("id", "source", "version")] <- c(
+    info$id, paste0(info$id, ", changed: ", info$source), info$version
+  )
+  header[["literals"]] <- paste(info$literals, collapse = ", ")
+  if (is.na(header["order"])) header[["order"]] <- nodes_line(promotion_table(base), NULL)
+  # A table to which edges are added is still one whose other dtypes meet nothing.
+  if (is.na(header["other dtypes"]) && info$kind == "table") header[["other dtypes"]] <- "refused"
+  kept <- setdiff(names(header), c("url", "dtypes", "small dtypes", "numbers"))
+  header <- header[kept]
+  list(header = header, cells = differing(header, cells[cells$operation != "published", ]))
+}
+
+# The cells without those of single operations on dtypes that say what follows anyway: these results
+# change with the common dtypes.
+differing <- function(header, cells) {
+  for (operation in setdiff(cells$operation[cells$rhs != ""], c("common", "edge"))) {
+    own <- which(cells$operation == operation & cells$rhs != "")
+    own <- own[!grepl("[*]$", cells$lhs[own]) & !grepl("[*]$", cells$rhs[own])]
+    if (length(own) == 0L) next
+    rest <- .Call(joist_r_read_rules, rules_string(header, cells[-own, ]))
+    of <- cells[own, ]
+    adds <- operation == "rank_zero" && "add" %in% cells$operation
+    follows <- promotion_table(rest, unique(of$lhs), unique(of$rhs), if (adds) "add" else operation)
+    same <- unclass(follows)[cbind(of$lhs, of$rhs)] == of$result
+    if (all(same)) same[1L] <- FALSE # a table that differs nowhere keeps one cell
+    if (any(same)) cells <- cells[-own[same], ]
+  }
+  cells
+}
+
+rules_string <- function(header, cells) {
+  lines <- c(sprintf("# %s: %s", names(header), gsub("[\r\n]+", " ", header)), rules_lines(cells))
+  enc2utf8(paste0(lines, "\n", collapse = ""))
 }
 
 #' @param file a path.
@@ -205,7 +243,7 @@ read_promotion_rules <- function(file) {
 #' @export
 write_promotion_rules <- function(rules, file) {
   check_text(file, "file")
-  text <- .Call(joist_r_write_rules, rules)
+  text <- rules_text(rules)
   connection <- file(file, "wb")
   on.exit(close(connection))
   writeLines(text, connection, sep = "", useBytes = TRUE)
@@ -224,6 +262,9 @@ cells_of <- function(operation, lhs, rhs, result) {
 edge_cells <- function(edges) {
   if (is.null(edges)) return(NULL)
   edges <- two_columns(edges, "edges", c("from", "to"))
+  if (length(edges[[1L]]) == 0L || anyNA(unlist(edges))) {
+    stop_joist("joist_value_error", "`edges` must have at least one row, and names without NA")
+  }
   cells_of("edge", edges[[1L]], edges[[2L]], "")
 }
 
@@ -291,8 +332,11 @@ rules_lines <- function(cells) {
   cells[is.na(cells)] <- ""
   undefined <- cells$result == "" & cells$operation != "edge"
   cells$result[undefined] <- "-"
-  quoted <- lapply(cells, function(x) ifelse(grepl(",", x, fixed = TRUE), paste0("\"", x, "\""), x))
-  c("operation,lhs,rhs,result", do.call(paste, c(unname(quoted), sep = ",")))
+  c("operation,lhs,rhs,result", do.call(paste, c(unname(lapply(cells, quoted)), sep = ",")))
+}
+
+quoted <- function(names) {
+  ifelse(grepl("[\",]|^ | $", names), paste0("\"", gsub("\"", "\"\"", names), "\""), names)
 }
 
 # The nodes in the order in which those of a base, then cells or edges name them.
@@ -306,11 +350,11 @@ nodes_line <- function(pairs, former) {
     as.character(rbind(as.character(columns[[1L]]), as.character(columns[[2L]])))
   }
   if (!is.null(former)) {
-    nodes <- c(scan(text = former[["order"]], what = "", sep = ",", quiet = TRUE), nodes)
-    nodes <- trimws(nodes)
+    order <- scan(text = former[["order"]], what = "", sep = ",", quiet = TRUE, strip.white = TRUE)
+    nodes <- c(order, nodes)
   }
   nodes <- unique(nodes[!is.na(nodes) & nodes != ""])
-  paste(ifelse(grepl(",", nodes, fixed = TRUE), paste0("\"", nodes, "\""), nodes), collapse = ", ")
+  paste(quoted(nodes), collapse = ", ")
 }
 
 literals_line <- function(literals, former) {
@@ -323,11 +367,4 @@ literals_line <- function(literals, former) {
   }
   all[names(literals)] <- vapply(as.list(literals), format, "")
   paste(all, collapse = ", ")
-}
-
-# Rule sets of the package that are files.
-find_rules_files <- function() {
-  folder <- system.file("promotion", package = "joist")
-  paths <- sort(list.files(folder, "[.]csv$", full.names = TRUE), method = "radix")
-  .Call(joist_r_rules_files, sub("[.]csv$", "", basename(paths)), path.expand(paths))
 }

@@ -111,8 +111,8 @@ result_dtype <- function(..., rules = NULL) {
 #' Under `array_api_2024` `bool` is not a number: it can be combined only with `bool`, and has no
 #' sum.
 #'
-#' A `joist_rules` object is plain data: it can be saved, sent to a worker and compared
-#' with [identical()].
+#' A `joist_rules` object is a string, the text of the rules as [write_promotion_rules()] keeps it:
+#' it can be saved, sent to a worker and compared with [identical()].
 #'
 #' @param id the id of a built-in set, a `joist_rules` object, or `NULL` for the current
 #'   set.
@@ -130,7 +130,25 @@ result_dtype <- function(..., rules = NULL) {
 #' promotion_rules("anvil", double = "f64")
 #' @export
 promotion_rules <- function(id = NULL, integer = NULL, double = NULL, complex = NULL) {
-  .Call(joist_r_promotion_rules, id, integer, double, complex)
+  with_literals(rules_text(id), integer, double, complex)
+}
+
+# The text of rules, an object of class joist_rules.
+rules_text <- function(rules) {
+  if (is.null(rules)) rules <- current_rules()
+  id <- rules_id(rules)
+  if (inherits(rules, "joist_rules")) return(rules)
+  read_promotion_rules(system.file("promotion", paste0(id, ".csv"), package = "joist"))
+}
+
+# Rules with other default dtypes, each NULL to keep the former one.
+with_literals <- function(rules, integer, double, complex) {
+  if (is.null(integer) && is.null(double) && is.null(complex)) return(rules)
+  line <- paste("# literals:", .Call(joist_r_literals, rules, integer, double, complex))
+  text <- unclass(rules)
+  former <- regexpr("(?m)^# *literals:[^\r\n]*", text, perl = TRUE)
+  if (former < 0L) text <- paste0(line, "\n", text) else regmatches(text, former) <- line
+  .Call(joist_r_read_rules, text)
 }
 
 #' @rdname promotion_rules
@@ -360,13 +378,8 @@ restore_promotion <- function(depth) .Call(joist_r_pop_sessions, depth)
 #' @export
 promotion_lattice <- function(edges, id = "user", integer = NULL, double = NULL,
                               complex = NULL) {
-  if (!is.data.frame(edges) && !(is.matrix(edges) && is.character(edges))) {
-    stop_joist("joist_value_error", "`edges` must be a data frame or a matrix of node names")
-  }
-  columns <- as.data.frame(edges, stringsAsFactors = FALSE)
-  if (all(c("from", "to") %in% names(columns))) columns <- columns[c("from", "to")]
-  columns <- unname(lapply(columns, as.character))
-  .Call(joist_r_promotion_lattice, columns, id, integer, double, complex)
+  rules <- promotion_rules_new(id, edges = edges, source = "edges given by the user")
+  with_literals(rules, integer, double, complex)
 }
 
 #' @rdname promotion_lattice
@@ -515,7 +528,9 @@ print.joist_rules <- function(x, ...) {
     type = "the types of the operands",
     rank = "types, then rank > 0, rank 0, numbers",
     value = "types, and values of R values and tensors of rank 0",
-    "literal value" = "types, and values of R values"
+    "literal value" = "types, and values of R values",
+    "fitting literal" = "types, and whether whole R numbers fit them",
+    "smallest literal" = "types, and values of whole R numbers"
   )
   cat(
     format(x), if (info$edges > 0L) paste(" and", count_of(info$edges, "edge")), "\n",

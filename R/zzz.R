@@ -1,6 +1,6 @@
 .onLoad <- function(libname, pkgname) {
   .Call(joist_r_init, topenv())
-  find_rules_files()
+  .Call(joist_r_rules_init, system.file("promotion", package = "joist"))
   native_setup()
   # Also when the library has been unloaded, which stops compilers, too. The call of joist warns of
   # what base R has read as NA since the last one: R prints warnings after this.

@@ -4,7 +4,6 @@
 
 #include "core/base/threads.h"
 #include "core/kernels/kernels.h"
-#include "core/promotion/builtin_rules.h"
 #include "r/arrays/concatenate.h"
 #include "r/arrays/index.h"
 #include "r/arrays/subset.h"
@@ -62,14 +61,12 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_result_dtype, 2),
     ENTRY(joist_r_explain, 4),
     ENTRY(joist_r_explain_op, 2),
-    ENTRY(joist_r_rules_files, 2),
+    ENTRY(joist_r_rules_init, 1),
     ENTRY(joist_r_conversion_loses, 2),
     ENTRY(joist_r_read_rules, 1),
-    ENTRY(joist_r_write_rules, 1),
+    ENTRY(joist_r_literals, 4),
     ENTRY(joist_r_promotion_table, 5),
-    ENTRY(joist_r_promotion_rules, 4),
     ENTRY(joist_r_promotion_rule_sets, 0),
-    ENTRY(joist_r_promotion_lattice, 5),
     ENTRY(joist_r_check_lattice, 2),
     ENTRY(joist_r_lattice_edges, 2),
     ENTRY(joist_r_promotion_facts, 1),
@@ -233,7 +230,6 @@ attribute_visible void R_init_joist(DllInfo *info) {
   R_registerRoutines(info, unloading, entries, NULL, NULL);
   R_useDynamicSymbols(info, FALSE);
   R_forceSymbols(info, TRUE);
-  joist_rules_init();
   joist_threads_init();
   joist_kernels_select(NULL);
   joist_r_blas_init();

@@ -10,6 +10,7 @@
 #include "arrays.h"
 #include "check.h"
 #include "programs.h"
+#include "rules.h"
 
 enum { PROGRAMS = 3000, STEPS = 7, RANK = 4 };
 
@@ -367,7 +368,7 @@ static void test_stages(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   CHECK(joist_kernels_select("generic"));
   test_chunks();
   test_refused();

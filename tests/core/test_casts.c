@@ -7,6 +7,7 @@
 #include "check.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
+#include "rules.h"
 
 enum { ARGUMENTS = 3, EVENTS = 4, ALL = 512 };
 
@@ -171,7 +172,7 @@ static void test_random(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_random();
   return check_report("casts");
 }

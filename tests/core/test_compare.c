@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 
 /* ISO C has no such type. */
 __extension__ typedef __int128 wide;
@@ -234,7 +235,7 @@ static void test_dtypes(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_integers();
   test_literals();
   test_dtypes();

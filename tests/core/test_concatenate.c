@@ -4,6 +4,7 @@
 #include "core/kernels/kernels.h"
 
 #include "arrays.h"
+#include "rules.h"
 #include "single.h"
 
 enum { MANY = 500, RANK = 4 };
@@ -179,7 +180,7 @@ static void test_refusals(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_mixed();
   test_computed();

@@ -1,6 +1,7 @@
 /* The engine: random programs against the interpreter, for 1, 2 and 3 threads;
  * sizes around tiles and blocks; failures and interrupts; what a plan fuses. */
 #include "random_programs.h"
+#include "rules.h"
 
 /* ---- running and comparing ---- */
 
@@ -441,7 +442,7 @@ static void test_alias(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_alias();
   test_plans();

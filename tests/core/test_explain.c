@@ -6,6 +6,7 @@
 #include "core/types/loss.h"
 
 #include "check.h"
+#include "rules.h"
 
 enum { MANY = 6 };
 
@@ -160,7 +161,7 @@ static void test_names(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   for (size_t k = 0; k < joist_rules_count(); k++) {
     const struct joist_rules *const rules = joist_rules_at(k);
     test_record(rules);

@@ -6,6 +6,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 #include "sets.h"
 
 static joist_value_id add_reduction(struct joist_program *program, joist_op op, joist_value_id x,
@@ -294,7 +295,7 @@ static void test_first_failure(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_bits();
   test_masked();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "rules.h"
 #include "sets.h"
 #include "single.h"
 
@@ -120,7 +121,7 @@ static void check_plan(void) {
 int main(void) {
   const char *sets[MAX_SETS];
   const int count = find_sets(sets);
-  joist_rules_init();
+  use_rules();
   for (size_t k = 0; k < N; k++) all[k] = (uint16_t)k;
   for (int k = 0; k < count; k++) {
     CHECK(joist_kernels_select(sets[k]));

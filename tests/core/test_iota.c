@@ -1,6 +1,7 @@
 /* iota compared with one number after the other: every dtype along every dim, with 64-bit integers
  * that a double cannot hold; numbers that the dtype cannot hold are errors. */
 #include "arrays.h"
+#include "rules.h"
 #include "single.h"
 
 static struct joist_attributes told(joist_dtype dtype, const struct joist_shape *shape, int dim,
@@ -121,7 +122,7 @@ static void test_refusals(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_dtypes();
   test_wide();
   test_refusals();

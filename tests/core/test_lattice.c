@@ -4,6 +4,7 @@
 #include "core/promotion/lattice.h"
 #include "csv.h"
 #include "errors.h"
+#include "rules.h"
 
 /* A partial order by names, without any code of src/core. */
 struct order {
@@ -168,8 +169,8 @@ static void test_file(const char *id, const char *file, int nodes, int edges) {
     if (!CHECK(builtin != NULL)) return;
     int documented = 0;
     for (int e = 0; e < builtin->edge_count; e++)
-      documented += joist_rules_documents(builtin, builtin->edges[e][0]) &&
-                    joist_rules_documents(builtin, builtin->edges[e][1]);
+      documented += joist_rules_lists(builtin, builtin->edges[e][0]) &&
+                    joist_rules_lists(builtin, builtin->edges[e][1]);
     CHECK_INT(documented, edges);
     compare(id, builtin, &order);
     test_paths(id, builtin, &csv, &order, false);
@@ -180,8 +181,7 @@ static void test_file(const char *id, const char *file, int nodes, int edges) {
     to[e] = csv.cell[e + 1][1];
   }
   struct joist_error error;
-  if (!CHECK(joist_rules_from_edges(&rules, "user", from, to, (size_t)edges, &error) == JOIST_OK))
-    return;
+  if (!CHECK(rules_from_edges(&rules, "user", from, to, (size_t)edges, &error) == JOIST_OK)) return;
   compare(file, &rules, &order);
   test_paths(file, &rules, &csv, &order, true);
   test_bounds(file, &rules, &order);
@@ -196,7 +196,7 @@ static size_t count_failures(const struct joist_rules *rules, joist_property pro
   uint8_t nodes[JOIST_NODE_MAX];
   size_t count = 0;
   for (int n = 0; n < rules->node_end; n++)
-    if (rules->result[n][n] != JOIST_NODE_NONE && joist_rules_documents(rules, n))
+    if (rules->result[n][n] != JOIST_NODE_NONE && joist_rules_lists(rules, n))
       nodes[count++] = (uint8_t)n;
   return joist_check_property(property, nodes, count, rules_table, rules, NULL, 0);
 }
@@ -259,7 +259,7 @@ static void test_ways(void) {
   const char *const from[] = {"a", "a", "b", "c", "a", "d"}, *const to[] = {"c", "b", "t",
                                                                             "t", "d", "e"};
   struct joist_error error;
-  if (!CHECK(joist_rules_from_edges(&rules, "two", from, to, 6, &error) == JOIST_OK)) return;
+  if (!CHECK(rules_from_edges(&rules, "two", from, to, 6, &error) == JOIST_OK)) return;
   const int a = joist_rules_node(&rules, "a"), t = joist_rules_node(&rules, "t");
   uint8_t path[JOIST_NODE_MAX];
   CHECK_INT(joist_rules_path(&rules, a, t, path), 3);
@@ -272,28 +272,8 @@ static void test_ways(void) {
   CHECK_INT(joist_rules_path(numpy, JOIST_I8, JOIST_I16, path), 0);
 }
 
-/* A kept rule set whose flags are other bytes than 0 and 1 cannot be read. */
-static void test_flags(void) {
-  struct joist_rules rules = *joist_rules_at(0);
-  const size_t flags[] = {offsetof(struct joist_rules, is_users),
-                          offsetof(struct joist_rules, meets_itself),
-                          offsetof(struct joist_rules, has_truths),
-                          offsetof(struct joist_rules, has_pairs) + JOIST_PAIR_ADD,
-                          offsetof(struct joist_rules, has_facts) + JOIST_FACT_SUM,
-                          offsetof(struct joist_rules, guesses_default)};
-  CHECK(joist_rules_valid(&rules, sizeof rules));
-  for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
-    unsigned char *const byte = (unsigned char *)&rules + flags[k], own = *byte;
-    for (int other = 0; other < 256; other++) {
-      *byte = (unsigned char)other;
-      CHECK_INT(joist_rules_valid(&rules, sizeof rules), other < 2);
-    }
-    *byte = own;
-  }
-}
-
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_file("anvil", "lattice_anvil.csv", 30, 41);
   test_file("jax", "lattice_jax.csv", 18, 24);
   test_file("option0", "lattice_jep9407_option0.csv", 16, 20);
@@ -305,6 +285,5 @@ int main(void) {
   test_proofs();
   test_small();
   test_ways();
-  test_flags();
   return check_report("lattice");
 }

@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 #include "sets.h"
 
 enum { THREADS = 3 };
@@ -383,7 +384,7 @@ static void test_blas(void) {
 int main(void) {
   const char *sets[MAX_SETS];
   const int count = find_sets(sets);
-  joist_rules_init();
+  use_rules();
   for (int s = 0; s < count; s++) {
     joist_kernels_select(sets[s]);
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {

@@ -2,6 +2,7 @@
  * results are those that plain loops give by the rules of ops.def. */
 #include "formats.h"
 #include "missing_cases.h"
+#include "rules.h"
 
 /* ---- elements ---- */
 
@@ -689,7 +690,7 @@ static void test_refused(joist_op op) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_table();
   for (int k = 0; k < JOIST_OP_COUNT; k++) {

@@ -8,6 +8,7 @@
 #include "core/types/convert.h"
 
 #include "programs.h"
+#include "rules.h"
 
 #include <limits.h>
 #include <math.h>
@@ -484,7 +485,7 @@ static void test_no_cuda(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_dtypes();
   test_shapes();

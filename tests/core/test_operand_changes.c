@@ -5,6 +5,7 @@
 #include "core/promotion/change.h"
 
 #include "programs.h"
+#include "rules.h"
 
 static const struct joist_type nothing = {JOIST_DTYPE_NONE, false};
 
@@ -135,7 +136,7 @@ static void test_compared_exactly(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_every_op();
   test_compared_exactly();
   return check_report("operand changes");

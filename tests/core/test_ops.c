@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 
 static bool inexact(joist_dtype dtype) {
   return joist_dtype_category(dtype) >= JOIST_CATEGORY_FLOAT;
@@ -532,7 +533,7 @@ static void test_table(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_names();
   test_table();
   test_every_op();

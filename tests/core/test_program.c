@@ -3,6 +3,7 @@
 #include "core/program/print.h"
 
 #include "programs.h"
+#include "rules.h"
 
 /* ---- attributes ---- */
 
@@ -464,7 +465,7 @@ static void test_print(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_reading();
   test_equal();
   test_lists();

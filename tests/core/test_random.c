@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 
 static const char *const sets[] = {"generic", "avx2", "avx512"};
 enum { SETS = sizeof sets / sizeof *sets, WORDS = 4096 };
@@ -303,7 +304,7 @@ static void test_gamma_slope(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_vectors();
   test_sets();
   test_programs();

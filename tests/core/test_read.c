@@ -5,6 +5,7 @@
 #include "core/program/regions.h"
 
 #include "random_programs.h"
+#include "rules.h"
 
 enum { PROGRAMS = 2000, CHANGES = 20 };
 
@@ -177,7 +178,7 @@ static void test_refused(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   CHECK(joist_kernels_select("generic"));
   test_random();
   test_bodies();

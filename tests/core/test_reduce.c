@@ -4,6 +4,7 @@
  * long sums. */
 #include "core/types/narrow.h"
 #include "interpreter.h"
+#include "rules.h"
 #include "single.h"
 
 static bool begin_reduction(struct single *r, joist_op op, joist_dtype dtype, joist_dtype requested,
@@ -216,7 +217,7 @@ static void test_rank(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_all();
   test_sizes();

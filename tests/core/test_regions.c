@@ -7,6 +7,7 @@
 #include "core/program/regions.h"
 
 #include "programs.h"
+#include "rules.h"
 
 static struct joist_program *new_program(void) {
   struct joist_program *const program = malloc(sizeof *program);
@@ -460,7 +461,7 @@ static void test_misfits(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_for();
   test_while();

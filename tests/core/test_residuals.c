@@ -2,6 +2,7 @@
 #include "core/program/residuals.h"
 
 #include "programs.h"
+#include "rules.h"
 
 enum { MOST = 32 };
 
@@ -82,7 +83,7 @@ static void test_arrays(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_functions();
   test_arrays();
   return check_report("residuals");

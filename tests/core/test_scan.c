@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 
 #include "arrays.h"
+#include "rules.h"
 #include "single.h"
 
 static joist_status begin(struct single *s, joist_op op, joist_dtype dtype, joist_dtype requested,
@@ -364,7 +365,7 @@ static void test_interrupt(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_small();
   test_sizes();

@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 
 enum { ROUNDS = 12 };
 
@@ -434,7 +435,7 @@ static void test_ways_repeated(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_operations();
   test_close();
   test_many_repeated();

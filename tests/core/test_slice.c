@@ -2,6 +2,7 @@
  * at a time: ranks up to 12 and the largest, steps up, down and of 0, empty ones, another shape;
  * and slices that are out of range. */
 #include "arrays.h"
+#include "rules.h"
 #include "single.h"
 
 enum { ROUNDS = 1500, MOST = 32 };
@@ -214,7 +215,7 @@ static void test_lengths(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_slices();
   test_bounds();
   test_lengths();

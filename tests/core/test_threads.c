@@ -8,6 +8,7 @@
 #include "core/promotion/builtin_rules.h"
 
 #include "programs.h"
+#include "rules.h"
 
 #include <stdlib.h>
 #ifndef _WIN32
@@ -133,7 +134,7 @@ static void test_fork(void) {
 #endif
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
 #ifndef _WIN32
   unsetenv("JOIST_NUM_THREADS");
   unsetenv("_R_CHECK_LIMIT_CORES_");

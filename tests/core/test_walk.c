@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 
 enum { ROUNDS = 400, COUNT_MAX = 1 << 16, GUARD = 16 };
 
@@ -479,7 +480,7 @@ static void test_places(void) {
 }
 
 int main(void) {
-  joist_rules_init();
+  use_rules();
   test_large();
   test_poll();
   test_dims();

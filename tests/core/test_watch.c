@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 #include "sets.h"
 
 __extension__ typedef __int128 wide;
@@ -135,7 +136,7 @@ int main(void) {
   static const size_t lengths[] = {1, 64, 129, 1000, 5003};
   const char *sets[MAX_SETS];
   const int set_count = find_sets(sets);
-  joist_rules_init();
+  use_rules();
   for (int s = 0; s < set_count; s++) {
     joist_kernels_select(sets[s]);
     for (int op = 0; op < JOIST_OP_COUNT; op++)

@@ -1,8 +1,9 @@
 /* A user's promotion lattice from any edges: one with a cycle is refused; in another every join is
- * the least of the upper bounds, found here by following edges; and bytes that are taken for a rule
- * set can be looked things up in.
+ * the least of the upper bounds, found here by following edges; and a set that was read from any
+ * bytes can be looked things up in.
  *
- * The bytes: how many there are of edges, two each; then places in a rule set and what is there. */
+ * The bytes: how many there are of edges, two each; then the text of a rule set. */
+#include "../core/rules.h"
 #include "bytes.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/promote.h"
@@ -87,7 +88,7 @@ static void look_up(const struct joist_rules *rules) {
           {.type = {(joist_dtype)(rhs % JOIST_DTYPE_COUNT), rhs >= JOIST_DTYPE_COUNT}}};
       struct joist_type result;
       struct joist_error error;
-      if (joist_common_type(rules, operands, 2, &result, &error) == JOIST_OK)
+      if (joist_common_type(rules, JOIST_PAIR_ADD, operands, 2, &result, &error) == JOIST_OK)
         HOLDS(result.dtype < JOIST_DTYPE_COUNT);
       else
         HOLDS(error.code < JOIST_E_COUNT);
@@ -138,7 +139,7 @@ static void from_edges(struct bytes *bytes, size_t count, struct joist_rules *ru
     }
     if (!refused) edge.below[ends[0]] |= one(ends[1]);
   }
-  refused |= own > JOIST_NODE_MAX - JOIST_NODE_OWN || count > JOIST_EDGE_MAX;
+  refused |= own > JOIST_NODE_MAX - JOIST_NODE_OWN || count > JOIST_EDGE_MAX || count == 0;
   model = edge;
   for (size_t k = 0; k < NAMES; k++) {
     model.below[k] = 0;
@@ -146,22 +147,21 @@ static void from_edges(struct bytes *bytes, size_t count, struct joist_rules *ru
     cycle |= has(model.below[k], k);
   }
   struct joist_error error;
-  const joist_status status = joist_rules_from_edges(rules, "mine", from, to, count, &error);
+  const joist_status status = rules_from_edges(rules, "mine", from, to, count, &error);
   HOLDS((status == JOIST_OK) == (!refused && !cycle));
   if (status != JOIST_OK) {
     HOLDS(status == JOIST_ERROR_PROMOTION || status == JOIST_ERROR_VALUE);
     HOLDS(refused || error.code == JOIST_E_EDGE_CYCLE);
     HOLDS(memchr(error.text[1].bytes, '\0', sizeof error.text[1].bytes) != NULL);
-    *rules = *joist_rules_at(0);
     return;
   }
-  HOLDS(joist_rules_valid(rules, sizeof *rules));
+  HOLDS(rules_are_sound(rules));
   check_joins(rules, &model);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   static bool ready = false;
-  if (!ready) joist_rules_init();
+  if (!ready) use_rules();
   ready = true;
   if (size == 0) return 0;
   struct bytes bytes = {data + 1, data + size};
@@ -169,13 +169,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   struct joist_rules *const rules = malloc(sizeof *rules);
   HOLDS(rules != NULL);
   from_edges(&bytes, edges > JOIST_EDGE_MAX + 1 ? JOIST_EDGE_MAX + 1 : edges, rules);
-  if (bytes_left(&bytes) > 0) {
-    if (take(&bytes) % 2 == 0) *rules = *joist_rules_at(take(&bytes) % joist_rules_count());
-    while (bytes_left(&bytes) > 2) {
-      const size_t place = (uint16_t)take_short(&bytes) % sizeof *rules;
-      ((unsigned char *)rules)[place] = (unsigned char)take(&bytes);
-    }
-    if (joist_rules_valid(rules, sizeof *rules)) look_up(rules);
+  struct joist_error error;
+  if (joist_rules_read(rules, (const char *)bytes.at, bytes_left(&bytes), &error) == JOIST_OK) {
+    HOLDS(rules_are_sound(rules));
+    look_up(rules);
   }
   free(rules);
   return 0;

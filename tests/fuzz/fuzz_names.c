@@ -1,5 +1,6 @@
 /* Names: of dtypes in every style, of nodes of rule sets, of operations, attributes, styles and
  * rule sets. An accepted name means what it says, and the result's own name means the same. */
+#include "../core/rules.h"
 #include "core/program/ops.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
@@ -64,7 +65,7 @@ static void quote(const char *text) {
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   static bool ready = false;
-  if (!ready) joist_rules_init();
+  if (!ready) use_rules();
   ready = true;
   char *const text = malloc(size + 1);
   HOLDS(text != NULL);

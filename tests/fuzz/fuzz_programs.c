@@ -5,6 +5,7 @@
  * operands and attributes; outputs are chosen by the last ones. */
 #include "../core/arrays.h"
 #include "../core/programs.h"
+#include "../core/rules.h"
 #include "bytes.h"
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
@@ -297,7 +298,7 @@ static void print(const struct joist_program *program) {
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   static bool ready = false;
   if (!ready) {
-    joist_rules_init();
+    use_rules();
     joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   }
   ready = true;

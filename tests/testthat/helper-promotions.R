@@ -83,3 +83,9 @@ all_ways <- function(f, rules, ...) {
 }
 
 rule_sets <- c("anvil", "anvl", "jax", "numpy", "torch", "tensorflow", "option3")
+
+# Rule sets with published tables or lattices, in inst/extdata.
+documented_rules <- function() {
+  ids <- promotion_rule_sets()$id
+  ids[seq_len(match("option3_bf16", ids))]
+}

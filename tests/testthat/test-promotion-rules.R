@@ -282,6 +282,12 @@ test_that("an undefined promotion names dtypes, rules and a way out", {
   expect_error(common_dtype("f32", "f32", NA), class = "joist_value_error")
 })
 
+test_that("all rule sets can be printed", {
+  for (id in promotion_rule_sets()$id) {
+    expect_output(print(promotion_rules(id)), paste0(id, ",.*decides by: +.*types"))
+  }
+})
+
 test_that("unknown rule sets and nodes are errors with class", {
   expect_error(common_dtype("f32", "f32", rules = "nonesuch"), "anvil",
     class = "joist_promotion_error"
@@ -478,8 +484,45 @@ test_that("a rule set that is changed after it was in force is another one", {
   x <- nv_tensor(1:2, "i8")
   rules <- promotion_rules("jax", double = "f64")
   expect_identical(type_of(with_promotion(rules, nv_add(x, 1))), "f64?")
-  rules[] <- as.raw(0)
+  rules[] <- sub("bool, i64", "bool, f64", rules, fixed = TRUE)
   expect_error(with_promotion(rules, nv_add(x, 1)), class = "joist_promotion_error")
   other <- promotion_rules("jax", double = "f32")
   expect_identical(type_of(with_promotion(other, nv_add(x, 1))), "f32?")
+})
+
+test_that("a rule set is text, which is kept, deparsed and sent to workers", {
+  own <- promotion_rules_new("own",
+    table = data.frame(lhs = "i8", rhs = "f32", result = "f16"), base = "torch"
+  )
+  for (rules in list(promotion_rules("numpy"), promotion_rules("torch", double = "f64"), own)) {
+    expect_type(rules, "character")
+    file <- withr::local_tempfile()
+    saveRDS(rules, file)
+    expect_identical(readRDS(file), rules)
+    expect_identical(eval(parse(text = deparse(rules))[[1L]]), rules)
+    write_promotion_rules(rules, file)
+    expect_identical(read_promotion_rules(file), rules)
+  }
+  file <- withr::local_tempfile()
+  saveRDS(own, file)
+  out <- run_in_fresh_r(c(
+    "library(joist)", sprintf("own <- readRDS('%s')", file),
+    "cat(format(common_dtype('i8', 'f32', rules = own)$dtype))"
+  ))
+  expect_identical(out[length(out)], "f16")
+})
+
+test_that("results that are a default dtype follow it, as cells that a file does not list", {
+  numpy <- promotion_rules("numpy", integer = "i32", double = "f32", complex = "c64")
+  expect_identical(result_dtype(nv_tensor(TRUE), 1L, rules = numpy)$dtype, as_dtype("i32"))
+  expect_identical(promotion_table(numpy, "i8", c("f*", "c*"))[1L, ], c("f*" = "f32", "c*" = "c64"))
+  tensorflow <- promotion_rules("tensorflow", integer = "i64")
+  beside_integers <- function(rules) promotion_table(rules, "i*", c("i32", "i64"))[1L, ]
+  expect_identical(beside_integers(tensorflow), c(i32 = "-", i64 = "i64"))
+  expect_identical(beside_integers("tensorflow"), c(i32 = "i32", i64 = "-"))
+  arrow <- promotion_rules("arrow", integer = "i64")
+  expect_identical(
+    c(promotion_table(arrow, "i*", "i64?", operation = "power")),
+    c(promotion_table(arrow, "i*", "i64?"))
+  )
 })

@@ -1,7 +1,13 @@
-# Rule sets that are files: every cell, by the operation itself, against the file as R reads it.
+# Rule sets read from systems: every cell, by the operation itself, against the file as R reads it.
 
 files <- list.files(system.file("promotion", package = "joist"), "[.]csv$", full.names = TRUE)
 names(files) <- sub("[.]csv$", "", basename(files))
+
+test_that("every file is a rule set, and every rule set a file", {
+  expect_setequal(names(files), promotion_rule_sets()$id)
+})
+
+files <- files[!names(files) %in% documented_rules()]
 
 cells_in <- function(file) {
   utils::read.csv(file, comment.char = "#", colClasses = "character", na.strings = character())

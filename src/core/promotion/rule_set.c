@@ -1,10 +1,11 @@
-/* Rule sets as nodes: their names, a user's own edges, and the dense table that every
- * decision about a pair of types reads. */
+/* Rule sets as nodes: their names, edges, the dense table that every decision about a pair of types
+ * reads, and what rule sets are asked. */
 #include "core/promotion/rule_set.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "core/promotion/lattice.h"
 #include "core/types/error.h"
 
@@ -12,6 +13,18 @@ enum { NONE = JOIST_NODE_NONE };
 _Static_assert((int)JOIST_NODE_MAX <= (int)JOIST_LATTICE_MAX, "a lattice has room for all");
 
 static const char *const weak_names[] = {"i*", "f*", "c*"};
+
+const char *joist_pair_name(joist_pair pair) { return JOIST_TEXTS(JOIST_PAIRS)[pair]; }
+const char *joist_fact_name(joist_fact fact) { return JOIST_TEXTS(JOIST_FACTS)[fact]; }
+const char *joist_policy_name(joist_rules_policy policy) {
+  return JOIST_TEXTS(JOIST_POLICIES)[policy];
+}
+
+int joist_pair_of_name(const char *name) {
+  for (int pair = 0; pair < JOIST_PAIR_COUNT; pair++)
+    if (strcmp(name, joist_pair_name((joist_pair)pair)) == 0) return pair;
+  return -1;
+}
 
 int joist_node_of_category(joist_category category) {
   return JOIST_NODE_WEAK_INT + (int)category - JOIST_CATEGORY_INTEGER;
@@ -28,7 +41,6 @@ void joist_rules_clear(struct joist_rules *rules, const char *id) {
   memset(rules->result, NONE, sizeof rules->result);
   memset(rules->pairs, NONE, sizeof rules->pairs);
   memset(rules->facts, NONE, sizeof rules->facts);
-  rules->layout = sizeof *rules;
   rules->node_end = JOIST_NODE_OWN;
   snprintf(rules->id, sizeof rules->id, "%s", id);
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
@@ -138,7 +150,7 @@ void joist_rules_derive(struct joist_rules *rules) {
 /* Node of a canonical name, or NONE. */
 static int canonical_node(const struct joist_rules *rules, const char *name) {
   for (int node = 0; node < JOIST_TYPE_COUNT; node++)
-    if (strcmp(name, rules->names[node]) == 0) return node;
+    if (name[0] == rules->names[node][0] && strcmp(name, rules->names[node]) == 0) return node;
   for (int w = 0; w < 3; w++)
     if (strcmp(name, weak_names[w]) == 0) return JOIST_NODE_WEAK_INT + w;
   return NONE;
@@ -151,7 +163,7 @@ int joist_rules_intern(struct joist_rules *rules, const char *name) {
   for (int own = JOIST_NODE_OWN; node == NONE && own < JOIST_NODE_MAX; own++)
     if (rules->names[own][0] == '\0' || strcmp(name, rules->names[own]) == 0) node = own;
   if (node == NONE) return NONE;
-  memcpy(rules->names[node], name, length + 1);
+  if (rules->names[node][0] == '\0') memcpy(rules->names[node], name, length + 1);
   if (node >= rules->node_end) rules->node_end = (uint8_t)(node + 1);
   return node;
 }
@@ -226,45 +238,6 @@ joist_status joist_rules_join_edges(struct joist_rules *rules, struct joist_erro
   return JOIST_OK;
 }
 
-joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
-                                    const char *const *from, const char *const *to, size_t count,
-                                    struct joist_error *error) {
-  static const uint8_t literal[] = {JOIST_BOOL, JOIST_I32, JOIST_F32, JOIST_C64};
-  if (strlen(id) >= JOIST_NODE_NAME_SIZE)
-    return JOIST_FAIL(error, JOIST_E_RULES_ID_LENGTH, .text = {joist_quote(id)},
-                      .count = {JOIST_NODE_NAME_SIZE - 1});
-  if (count > JOIST_EDGE_MAX)
-    return JOIST_FAIL(error, JOIST_E_EDGE_COUNT, .count = {count, JOIST_EDGE_MAX});
-  joist_rules_clear(rules, id);
-  rules->kind = JOIST_RULES_LATTICE;
-  rules->policy = JOIST_BY_TYPE;
-  rules->is_users = rules->meets_itself = true;
-  snprintf(rules->source, sizeof rules->source, "edges given by the user");
-  snprintf(rules->version, sizeof rules->version, "%s", JOIST_NO_VERSION);
-  memcpy(rules->literal, literal, sizeof literal);
-  for (size_t e = 0; e < count; e++) {
-    for (int end = 0; end < 2; end++) {
-      const char *name = end == 0 ? from[e] : to[e];
-      const size_t length = strlen(name);
-      if (length == 0 || length >= JOIST_NODE_NAME_SIZE)
-        return JOIST_FAIL(error, JOIST_E_NODE_NAME_LENGTH, .position = e + 1,
-                          .text = {joist_quote(name)}, .count = {JOIST_NODE_NAME_SIZE - 1});
-      const int node = joist_rules_intern(rules, name);
-      if (node != NONE && memchr(rules->published, node, rules->published_count) == NULL)
-        rules->published[rules->published_count++] = (uint8_t)node;
-      if (node == NONE)
-        return JOIST_FAIL(error, JOIST_E_NODE_COUNT, .position = e + 1, .text = {joist_quote(name)},
-                          .count = {JOIST_NODE_MAX - JOIST_NODE_OWN});
-      rules->edges[e][end] = (uint8_t)node;
-    }
-  }
-  rules->edge_count = (uint16_t)count;
-  const joist_status status = joist_rules_join_edges(rules, error);
-  if (status != JOIST_OK) return status;
-  joist_rules_derive(rules);
-  return JOIST_OK;
-}
-
 int joist_rules_node(const struct joist_rules *rules, const char *name) {
   if (name[0] == '\0') return NONE;
   for (int node = 0; node < rules->node_end; node++)
@@ -285,55 +258,6 @@ int joist_rules_node(const struct joist_rules *rules, const char *name) {
 
 const char *joist_rules_node_name(const struct joist_rules *rules, int node) {
   return node == NONE ? "-" : rules->names[node];
-}
-
-/* Whether n entries of a table are numbers below `limit`, or NONE where that is allowed. */
-static bool entries_below(const uint8_t *entries, size_t n, int limit, bool may_lack) {
-  bool fine = true;
-  for (size_t k = 0; k < n; k++) fine &= entries[k] < limit || (may_lack && entries[k] == NONE);
-  return fine;
-}
-
-/* A flag that somebody else kept can be read as its byte only. */
-static bool is_flag(const bool *flag) {
-  unsigned char byte;
-  memcpy(&byte, flag, 1);
-  return byte <= 1;
-}
-
-bool joist_rules_valid(const void *memory, size_t size) {
-  const struct joist_rules *const rules = memory;
-  if (size != sizeof *rules || rules->layout != sizeof *rules) return false;
-  bool named = memchr(rules->id, '\0', sizeof rules->id) != NULL &&
-               memchr(rules->source, '\0', sizeof rules->source) != NULL &&
-               memchr(rules->version, '\0', sizeof rules->version) != NULL &&
-               memchr(rules->url, '\0', sizeof rules->url) != NULL;
-  for (int node = 0; node < JOIST_NODE_MAX; node++)
-    named &= memchr(rules->names[node], '\0', JOIST_NODE_NAME_SIZE) != NULL;
-  bool flags = is_flag(&rules->is_users) && is_flag(&rules->has_truths);
-#define X(FIELD, KEY, OFF, ON) flags &= is_flag(&rules->FIELD);
-  JOIST_CHOICES(X)
-#undef X
-  for (int p = 0; p < JOIST_PAIR_COUNT; p++) flags &= is_flag(&rules->has_pairs[p]);
-  for (int f = 0; f < JOIST_FACT_COUNT; f++) flags &= is_flag(&rules->has_facts[f]);
-  if (!named || !flags || (unsigned)rules->kind > JOIST_RULES_TABLE ||
-      (unsigned)rules->policy >= JOIST_POLICY_COUNT ||
-      (unsigned)rules->beyond >= JOIST_BEYOND_COUNT)
-    return false;
-  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
-    if (rules->literal[c] >= JOIST_DTYPE_COUNT ||
-        (int)joist_dtype_category((joist_dtype)rules->literal[c]) != c)
-      return false;
-  const int end = rules->node_end;
-  if (end < JOIST_NODE_OWN || end > JOIST_NODE_MAX) return false;
-  if (rules->published_count > end || rules->edge_count > JOIST_EDGE_MAX) return false;
-  bool fine = true;
-  for (int node = 0; node < end; node++)
-    fine &= entries_below(rules->result[node], (size_t)end, end, true);
-  return fine && entries_below(rules->published, rules->published_count, end, false) &&
-         entries_below(rules->edges[0], 2 * (size_t)rules->edge_count, end, false) &&
-         entries_below(rules->pairs[0][0], sizeof rules->pairs, end, true) &&
-         entries_below(rules->facts[0], sizeof rules->facts, end, true);
 }
 
 /* The type a node stands for, as an index of `pairs`; NONE for a user's own node. */
@@ -401,4 +325,56 @@ int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int 
   const bool guess = (lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT) ||
                      (rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT);
   return guess ? node : as_weak(rules, node);
+}
+
+void joist_rules_as_used(const struct joist_rules *rules, struct joist_rules *used) {
+  *used = *rules;
+  for (int k = 0; k < rules->used_count; k++)
+    used->result[rules->used[k].lhs][rules->used[k].rhs] = rules->used[k].result;
+}
+
+bool joist_rules_lists(const struct joist_rules *rules, int node) {
+  return !rules->hides_small || node >= JOIST_TYPE_COUNT ||
+         joist_dtype_is_in(JOIST_DTYPES_DOCUMENTED, node % JOIST_DTYPE_COUNT);
+}
+
+size_t joist_rules_facts(const struct joist_rules *rules,
+                         struct joist_rules_fact facts[JOIST_RULES_FACTS_MAX]) {
+  size_t n = 0;
+  for (int f = 0; f < JOIST_FACT_COUNT; f++)
+    for (int type = 0; type < JOIST_TYPE_COUNT; type++) {
+      const int result = rules->facts[f][type];
+      if (rules->has_types
+              ? rules->types[type]
+              : rules->result[type][type] != NONE || (rules->has_facts[f] && result != NONE))
+        facts[n++] = (struct joist_rules_fact){joist_fact_name((joist_fact)f), (uint8_t)type,
+                                               JOIST_NODE_NONE, (uint8_t)result};
+    }
+  for (int k = 0; k < rules->used_count; k++) {
+    const int lhs = rules->used[k].lhs, rhs = rules->used[k].rhs, result = rules->used[k].result;
+    if (result != rules->result[lhs][rhs])
+      facts[n++] = (struct joist_rules_fact){"common", (uint8_t)lhs, (uint8_t)rhs, (uint8_t)result};
+  }
+  for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
+    for (int k = 0; k < rules->published_count * rules->published_count; k++) {
+      const int lhs = rules->published[k / rules->published_count];
+      const int rhs = rules->published[k % rules->published_count];
+      if (!rules->has_pairs[pair] || lhs >= JOIST_NODE_OWN || rhs >= JOIST_NODE_OWN) continue;
+      const int result = joist_rules_entry_for(rules, (joist_pair)pair, lhs, rhs);
+      if (result != joist_rules_table_entry(rules, lhs, rhs))
+        facts[n++] = (struct joist_rules_fact){joist_pair_name((joist_pair)pair), (uint8_t)lhs,
+                                               (uint8_t)rhs, (uint8_t)result};
+    }
+  return n;
+}
+
+joist_status joist_rules_check_literals(const uint8_t literal[JOIST_CATEGORY_COUNT],
+                                        struct joist_error *error) {
+  static const char *const what[] = {"logical", "integer", "double", "complex"};
+  static const char *const needed[] = {"bool", "integer", "float", "complex"};
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
+    if ((int)joist_dtype_category((joist_dtype)literal[c]) != c)
+      return JOIST_FAIL(error, JOIST_E_DEFAULT_DTYPE, .name = {what[c], needed[c]},
+                        .type = {{(joist_dtype)literal[c], false}});
+  return JOIST_OK;
 }

@@ -1,7 +1,7 @@
 /* Promotion rule sets: which dtype two dtypes have in common, and how a set is made.
  *
- * A rule set is plain data of fixed size without pointers, so it can live in
- * static storage, on the stack or in an R raw vector. Nodes are the known dtypes
+ * A rule set is plain data of fixed size without pointers, compiled from text (rules_text.h). Nodes
+ * are the known dtypes
  * (0 .. JOIST_DTYPE_COUNT-1), the ambiguous ones, three weak categories, and names
  * of a user's own lattice after that. Knows no memory and no tensors. */
 #ifndef JOIST_CORE_PROMOTION_RULE_SET_H
@@ -21,6 +21,7 @@ enum {
   JOIST_NODE_NONE = 255,
   JOIST_NODE_NAME_SIZE = 24,
   JOIST_EDGE_MAX = 1024,
+  JOIST_PUBLISHED_MAX = 255, /* cells that a published table has otherwise */
   JOIST_TYPE_COUNT = 2 * JOIST_DTYPE_COUNT
 };
 _Static_assert(JOIST_NODE_OWN < JOIST_NODE_MAX, "room for nodes of a user's own");
@@ -125,6 +126,9 @@ typedef enum {
   /* Two guesses that meet in a weak category are its default, whatever their dtypes: JAX, strict. \
    */                                                                                              \
   X(guesses_default, "guesses", "kept", "default")                                                 \
+  /* Lattices list their nodes of up to a byte, of which no document speaks, only where asked for. \
+   */                                                                                              \
+  X(hides_small, "small dtypes", "listed", "unlisted")                                             \
   /* A dtype that no pair has is its own common dtype with itself. */                              \
   X(meets_itself, "other dtypes", "refused", "alone")                                              \
   /* What max(), min() and diag() take from a guess is known: JAX. */                              \
@@ -143,12 +147,17 @@ typedef enum {
 
 enum { JOIST_RULES_TEXT_SIZE = 160 };
 
+/* Names; the number of an operation of two operands, -1 for none. */
+const char *joist_pair_name(joist_pair pair);
+const char *joist_fact_name(joist_fact fact);
+const char *joist_policy_name(joist_rules_policy policy);
+int joist_pair_of_name(const char *name);
+
 /* The fact that says what an operation of two operands makes of their common dtype, if it has no
  * table of its own; JOIST_FACT_COUNT if it leaves the dtype as it is. */
 joist_fact joist_pair_fact(joist_pair pair, joist_dtype joined);
 
 struct joist_rules {
-  uint32_t layout; /* sizeof(struct joist_rules): rejects a stored set of another version */
   char id[JOIST_NODE_NAME_SIZE];
   /* One line each: where the rules are written, what the facts were read from, and the address of
    * the former on the web, or "". */
@@ -156,7 +165,6 @@ struct joist_rules {
   joist_rules_kind kind;
   joist_rules_policy policy;
   joist_beyond beyond;
-  bool is_users; /* what is said of its nodes is said, whatever the documents speak of */
   /* A literal of R's type logical is `b*`, and not `bool`. */
   bool has_truths;
 #define X(FIELD, KEY, OFF, ON) bool FIELD;
@@ -174,7 +182,13 @@ struct joist_rules {
   uint8_t edges[JOIST_EDGE_MAX][2];
   /* Common node of two nodes as published; JOIST_NODE_NONE where undefined. */
   uint8_t result[JOIST_NODE_MAX][JOIST_NODE_MAX];
-  /* The dense tables every decision reads, the table of COMMON derived from `result` and `literal`:
+  /* Where operations use another one: the library has moved on since. */
+  struct {
+    uint8_t lhs, rhs, result;
+  } used[JOIST_PUBLISHED_MAX];
+  uint8_t used_count;
+  /* The dense tables every decision reads, the table of COMMON derived from `result`, `used` and
+   * `literal`:
    * node of (dtype + ambiguous * JOIST_DTYPE_COUNT) x the same, where a weak node
    * has been resolved to the ambiguous default of its category. JOIST_NODE_NONE, or a node without
    * a dtype, where it is an error. Those of other operations are read only if they are given. */
@@ -185,6 +199,8 @@ struct joist_rules {
    * default float, sums of integers have 64 bits. */
   bool has_facts[JOIST_FACT_COUNT];
   uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
+  /* The types that the library has, if the rules say which. */
+  bool has_types, types[JOIST_TYPE_COUNT];
 };
 
 /* Whether R's TRUE is another operand than a tensor of bool: one that stands apart by its node or,
@@ -192,17 +208,6 @@ struct joist_rules {
 static inline bool joist_rules_tell_truths(const struct joist_rules *rules) {
   return rules->has_truths || rules->policy == JOIST_BY_RANK;
 }
-
-/* Makes a rule set from lattice edges given as node names. Fails with
- * JOIST_ERROR_PROMOTION when the edges have a cycle (the error shows it) or there
- * are too many names. Pairs without a unique join are undefined, not an error. */
-joist_status joist_rules_from_edges(struct joist_rules *rules, const char *id,
-                                    const char *const *from, const char *const *to, size_t count,
-                                    struct joist_error *error) JOIST_MUST_CHECK;
-
-/* Whether memory that somebody else kept is a rule set of this version: everything that is
- * looked up by what it says is there. */
-bool joist_rules_valid(const void *memory, size_t size);
 
 /* Node of a name ("f32", "i32?", "i*", a user's own); JOIST_NODE_NONE if none. */
 int joist_rules_node(const struct joist_rules *rules, const char *name);
@@ -241,6 +246,31 @@ int joist_rules_entry_by_fact(const struct joist_rules *rules, joist_pair pair, 
 /* Whether some pair with a node has a result. */
 bool joist_rules_has_node(const struct joist_rules *rules, int node);
 
+/* The common dtypes that operations use, where these are not the published ones. */
+void joist_rules_as_used(const struct joist_rules *rules, struct joist_rules *used);
+
+/* Whether listings of the rules have a node. */
+bool joist_rules_lists(const struct joist_rules *rules, int node);
+
+/* One fact: what a node becomes; or, named "common", the common node of two nodes where it is not
+ * the published one; or, named by a table of two operands, its result where it is not common. */
+struct joist_rules_fact {
+  const char *name;
+  uint8_t operand, other, result; /* JOIST_NODE_NONE: no other one; undefined */
+};
+enum {
+  JOIST_RULES_FACTS_MAX =
+      JOIST_FACT_COUNT * JOIST_TYPE_COUNT + JOIST_PAIR_COUNT * JOIST_NODE_OWN * JOIST_NODE_OWN
+};
+
+/* Writes the facts of a rule set that its library states; returns their number. */
+size_t joist_rules_facts(const struct joist_rules *rules,
+                         struct joist_rules_fact facts[JOIST_RULES_FACTS_MAX]);
+
+/* Fails with JOIST_ERROR_DTYPE if a default dtype of literals is not of its category. */
+joist_status joist_rules_check_literals(const uint8_t literal[JOIST_CATEGORY_COUNT],
+                                        struct joist_error *error) JOIST_MUST_CHECK;
+
 /* ---- for what makes rule sets ---- */
 
 /* The node of a name, made if it is new; JOIST_NODE_NONE if it is too long, empty or one too many.
@@ -257,7 +287,8 @@ void joist_rules_clear(struct joist_rules *rules, const char *id);
  * there is a cycle, which the error shows. */
 joist_status joist_rules_join_edges(struct joist_rules *rules,
                                     struct joist_error *error) JOIST_MUST_CHECK;
-/* Fills the common dtypes from `result` and `literal`, and the facts that are not given. */
+/* Fills the common dtypes from `result` and `literal`, and the facts that are not given. `result`
+ * is what operations use. */
 void joist_rules_derive(struct joist_rules *rules);
 
 #endif

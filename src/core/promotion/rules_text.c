@@ -4,29 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "core/promotion/lattice.h"
 #include "core/types/error.h"
 
-enum { NONE = JOIST_NODE_NONE, LINE_SIZE = 4096, FIELD_SIZE = 64, COLUMNS = 4 };
-
-const char *joist_pair_name(joist_pair pair) { return JOIST_TEXTS(JOIST_PAIRS)[pair]; }
-const char *joist_fact_name(joist_fact fact) { return JOIST_TEXTS(JOIST_FACTS)[fact]; }
-const char *joist_policy_name(joist_rules_policy policy) {
-  return JOIST_TEXTS(JOIST_POLICIES)[policy];
-}
-const char *joist_beyond_name(joist_beyond beyond) { return JOIST_TEXTS(JOIST_BEYOND)[beyond]; }
+enum { NONE = JOIST_NODE_NONE, LINE_SIZE = 8192, FIELD_SIZE = 64, COLUMNS = 4 };
 
 static int find(const char *const *names, int count, const char *name) {
   for (int k = 0; k < count; k++)
     if (strcmp(names[k], name) == 0) return k;
   return -1;
 }
-
-int joist_pair_of_name(const char *name) {
-  return find(JOIST_TEXTS(JOIST_PAIRS), JOIST_PAIR_COUNT, name);
-}
-
-/* ---- reading ---- */
 
 struct reader {
   struct joist_rules *rules;
@@ -47,35 +35,49 @@ static joist_status wrong(struct reader *reader, const char *what, const char *f
                     .text = {joist_quote(what), joist_quote(found)});
 }
 
-/* Splits a line at commas, which quotes protect; returns the number of fields, or 0 if there are
- * too many or one is too long. */
+/* Splits a line at commas and drops spaces around fields, unless quotes protect them; a quote
+ * within quotes is doubled. Returns the number of fields, or 0 if there are too many or one is too
+ * long. */
 static size_t split(const char *line, char fields[][FIELD_SIZE], size_t most) {
-  size_t count = 0, length = 0;
+  size_t count = 0, length = 0, kept = 0; /* the first `kept` bytes of a field were quoted */
   bool quoted = false;
   for (const char *at = line;; at++) {
-    if (*at == '"') {
+    if (*at == '"' && !(quoted && at[1] == '"')) {
       quoted = !quoted;
+      kept = length;
     } else if (*at == '\0' || (*at == ',' && !quoted)) {
-      while (length > 0 && fields[count][length - 1] == ' ') length--;
+      while (length > kept && fields[count][length - 1] == ' ') length--;
       fields[count++][length] = '\0';
-      length = 0;
+      length = kept = 0;
       if (*at == '\0') return quoted ? 0 : count;
       if (count == most) return 0;
-    } else if (*at != ' ' || length > 0) {
+    } else if (*at != ' ' || length > 0 || quoted) {
+      at += *at == '"'; /* the second of two */
       if (length + 1 == FIELD_SIZE) return 0;
       fields[count][length++] = *at;
     }
   }
 }
 
-/* The node of a name, also of a dtype that joist does not store; NONE if it cannot be one. */
+/* The node of a name, also of a dtype that joist does not store, or of the default dtype of a kind
+ * of numbers; NONE if it cannot be one. */
 static int node_of(struct reader *reader, const char *name) {
+  static const char *const defaults[] = {"", "default i*", "default f*", "default c*"};
   if (strcmp(name, "b*") == 0) {
     reader->rules->has_truths = true;
     snprintf(reader->rules->names[JOIST_NODE_TRUTH], JOIST_NODE_NAME_SIZE, "b*");
     return JOIST_NODE_TRUTH;
   }
-  return joist_rules_intern(reader->rules, name);
+  const int category = find(defaults, JOIST_CATEGORY_COUNT, name);
+  return category > 0 ? reader->rules->literal[category] : joist_rules_intern(reader->rules, name);
+}
+
+static joist_status not_a_node(struct reader *reader, const char *name) {
+  const size_t length = strlen(name);
+  if (length == 0 || length >= JOIST_NODE_NAME_SIZE)
+    return wrong(reader, "a node, a name of 1 to 23 bytes", name);
+  return JOIST_FAIL(reader->error, JOIST_E_NODE_COUNT, .position = reader->line,
+                    .text = {joist_quote(name)}, .count = {JOIST_NODE_MAX - JOIST_NODE_OWN});
 }
 
 static joist_status read_literals(struct reader *reader, const char *value) {
@@ -99,11 +101,44 @@ static joist_status read_order(struct reader *reader, const char *value) {
   if (count == 0) return wrong(reader, "nodes", value);
   for (size_t k = 0; k < count; k++) {
     const int node = node_of(reader, fields[k]);
-    if (node == NONE || memchr(rules->published, node, rules->published_count) != NULL)
+    if (node == NONE) return not_a_node(reader, fields[k]);
+    if (memchr(rules->published, node, rules->published_count) != NULL)
       return wrong(reader, "a new node", fields[k]);
     rules->published[rules->published_count++] = (uint8_t)node;
   }
   reader->has_order = true;
+  return JOIST_OK;
+}
+
+/* The dtypes that a library has, after the literals: a kind of numbers is its default, if that is
+ * one of them. */
+static joist_status read_types(struct reader *reader, const char *value) {
+  struct joist_rules *const rules = reader->rules;
+  char fields[JOIST_NODE_OWN][FIELD_SIZE];
+  const size_t count = split(value, fields, JOIST_NODE_OWN);
+  for (size_t k = 0; k < count; k++) {
+    const int node = node_of(reader, fields[k]);
+    if (node >= JOIST_NODE_OWN) return wrong(reader, "a dtype", fields[k]);
+    const bool is_weak = node >= JOIST_NODE_WEAK_INT;
+    const int dtype = is_weak ? rules->literal[joist_category_of_node(node)] : 0;
+    if (!is_weak)
+      rules->types[node] = true;
+    else if (rules->types[dtype])
+      rules->types[JOIST_NODE_AMBIGUOUS + dtype] = true;
+  }
+  rules->has_types = true;
+  return count > 0 ? JOIST_OK : wrong(reader, "dtypes", value);
+}
+
+/* What tables call the kinds of numbers. */
+static joist_status read_numbers(struct reader *reader, const char *value) {
+  enum { KINDS = JOIST_NODE_OWN - JOIST_NODE_WEAK_INT };
+  char fields[KINDS][FIELD_SIZE];
+  if (split(value, fields, KINDS) != KINDS)
+    return wrong(reader, "names of integer, float and complex numbers", value);
+  for (int k = 0; k < KINDS; k++)
+    if (strlen(fields[k]) < JOIST_NODE_NAME_SIZE)
+      strcpy(reader->rules->names[JOIST_NODE_WEAK_INT + k], fields[k]);
   return JOIST_OK;
 }
 
@@ -151,6 +186,10 @@ static joist_status read_key(struct reader *reader, const char *key, const char 
     return read_order(reader, value);
   } else if (strcmp(key, "derived") == 0) {
     return read_derived(reader, value);
+  } else if (strcmp(key, "dtypes") == 0) {
+    return read_types(reader, value);
+  } else if (strcmp(key, "numbers") == 0) {
+    return read_numbers(reader, value);
   } else if (strcmp(key, "decides by") == 0) {
     const int policy = find(JOIST_TEXTS(JOIST_POLICIES), JOIST_POLICY_COUNT, value);
     if (policy < 0) return wrong(reader, "what decides", value);
@@ -231,23 +270,39 @@ static joist_status read_edge(struct reader *reader, int lower, int upper) {
   return JOIST_OK;
 }
 
+/* A cell that is not the common one, until the end of the text in `used`. */
+static joist_status read_published(struct reader *reader, int lhs, int rhs, int result) {
+  struct joist_rules *const rules = reader->rules;
+  for (int k = 0; k < rules->used_count; k++)
+    if (rules->used[k].lhs == lhs && rules->used[k].rhs == rhs)
+      return wrong(reader, "one published result of a pair", "another");
+  if (rules->used_count == JOIST_PUBLISHED_MAX)
+    return wrong(reader, "at most 255 published results", "another");
+  rules->used[rules->used_count].lhs = (uint8_t)lhs;
+  rules->used[rules->used_count].rhs = (uint8_t)rhs;
+  rules->used[rules->used_count++].result = (uint8_t)result;
+  return JOIST_OK;
+}
+
 static joist_status read_cell(struct reader *reader, const char *line) {
   char fields[COLUMNS][FIELD_SIZE];
   if (split(line, fields, COLUMNS) != COLUMNS)
     return wrong(reader, "an operation, two operands and a result", line);
   const char *const operation = fields[0], *const right = fields[2], *const to = fields[3];
   const bool is_edge = strcmp(operation, "edge") == 0, alone = right[0] == '\0';
+  const bool is_published = strcmp(operation, "published") == 0;
   const int pair = joist_pair_of_name(operation);
   const int fact = find(JOIST_TEXTS(JOIST_FACTS), JOIST_FACT_COUNT, operation);
-  if (!is_edge && (alone ? fact : pair) < 0)
+  if (!is_edge && !(is_published && !alone) && (alone ? fact : pair) < 0)
     return wrong(reader, alone ? "an operation of one operand" : "an operation of two operands",
                  operation);
   const int lhs = node_of(reader, fields[1]), rhs = alone ? NONE : node_of(reader, right);
-  if (lhs == NONE) return wrong(reader, "a node", fields[1]);
-  if (rhs == NONE && (!alone || is_edge)) return wrong(reader, "a node", right);
+  if (lhs == NONE) return not_a_node(reader, fields[1]);
+  if (rhs == NONE && (!alone || is_edge)) return not_a_node(reader, right);
   if (is_edge) return read_edge(reader, lhs, rhs);
   const int result = strcmp(to, "-") == 0 ? NONE : node_of(reader, to);
-  if (result == NONE && strcmp(to, "-") != 0) return wrong(reader, "a node", to);
+  if (result == NONE && strcmp(to, "-") != 0) return not_a_node(reader, to);
+  if (is_published) return read_published(reader, lhs, rhs, result);
   if (alone) return read_fact(reader, (joist_fact)fact, lhs, result);
   return read_pair(reader, (joist_pair)pair, lhs, rhs, result);
 }
@@ -315,7 +370,7 @@ static joist_status finish(struct reader *reader) {
     if (!reader->says_others) rules->meets_itself = true;
     for (int lhs = 0; lhs < rules->node_end; lhs++)
       for (int rhs = 0; rhs < rules->node_end; rhs++)
-        if ((reader->refused[lhs][rhs / 64] >> (rhs % 64) & 1) != 0) rules->result[lhs][rhs] = NONE;
+        if (is_refused(reader, lhs, rhs)) rules->result[lhs][rhs] = NONE;
   } else {
     join_numbers(reader);
   }
@@ -323,6 +378,12 @@ static joist_status finish(struct reader *reader) {
   if (rules->published_count == 0) return wrong(reader, "a cell", "the end of the text");
   derive(reader);
   fill_unlisted(reader);
+  for (int k = 0; k < rules->used_count; k++) {
+    uint8_t *const result = &rules->result[rules->used[k].lhs][rules->used[k].rhs];
+    const uint8_t used = *result;
+    *result = rules->used[k].result;
+    rules->used[k].result = used;
+  }
   return JOIST_OK;
 }
 
@@ -332,7 +393,6 @@ joist_status joist_rules_read(struct joist_rules *rules, const char *text, size_
   struct reader reader = {.rules = rules, .error = error};
   joist_rules_clear(rules, "user");
   rules->kind = JOIST_RULES_TABLE;
-  rules->is_users = true;
   memcpy(rules->literal, literal, sizeof literal);
   snprintf(rules->source, sizeof rules->source, "given by the user");
   snprintf(rules->version, sizeof rules->version, "%s", JOIST_NO_VERSION);
@@ -355,117 +415,4 @@ joist_status joist_rules_read(struct joist_rules *rules, const char *text, size_
     if (status != JOIST_OK) return status;
   }
   return finish(&reader);
-}
-
-/* ---- writing ---- */
-
-static bool is_weak(int node) { return node >= JOIST_NODE_WEAK_INT && node < JOIST_NODE_OWN; }
-
-static void add_name(const struct joist_rules *rules, int node, struct joist_text *text) {
-  static const char *const numbers[] = {"i*", "f*", "c*"}; /* whatever tables call them */
-  const char *const name =
-      is_weak(node) ? numbers[node - JOIST_NODE_WEAK_INT] : joist_rules_node_name(rules, node);
-  joist_text_add(text, strchr(name, ',') == NULL ? "%s" : "\"%s\"", name);
-}
-
-static void add_cell(const struct joist_rules *rules, const char *operation, int lhs, int rhs,
-                     int result, struct joist_text *text) {
-  joist_text_add(text, "%s,", operation);
-  add_name(rules, lhs, text);
-  joist_text_add(text, ",");
-  if (rhs != NONE) add_name(rules, rhs, text);
-  joist_text_add(text, ",");
-  if (result != NONE || strcmp(operation, "edge") != 0) add_name(rules, result, text);
-  joist_text_add(text, "\n");
-}
-
-/* The node by which an operand of a type is written down: its own, or the weak one that stands for
- * it, once. */
-static bool is_written(const struct joist_rules *rules, int node, int *type) {
-  if (node >= JOIST_NODE_OWN) return false;
-  *type = node;
-  if (node < JOIST_NODE_AMBIGUOUS || (node == JOIST_NODE_TRUTH && rules->has_truths) ||
-      (node < JOIST_TYPE_COUNT && joist_rules_has_node(rules, node)))
-    return true;
-  if (node < JOIST_TYPE_COUNT) return false;
-  *type = JOIST_NODE_AMBIGUOUS + rules->literal[joist_category_of_node(node)];
-  return joist_rules_has_node(rules, node);
-}
-
-static void add_pairs(const struct joist_rules *rules, joist_pair pair, struct joist_text *text) {
-  const char *const name = joist_pair_name(pair);
-  bool any = false;
-  for (int lhs = 0; lhs < JOIST_NODE_OWN; lhs++)
-    for (int rhs = 0; rhs < JOIST_NODE_OWN; rhs++) {
-      int left, right;
-      if (!is_written(rules, lhs, &left) || !is_written(rules, rhs, &right)) continue;
-      const int result = rules->pairs[pair][left][right];
-      if (result == unlisted(rules, pair, left, right)) continue;
-      add_cell(rules, name, lhs, rhs, result, text);
-      any = true;
-    }
-  /* A table that differs nowhere keeps one cell. */
-  if (!any)
-    add_cell(rules, name, JOIST_BOOL, JOIST_BOOL, rules->pairs[pair][JOIST_BOOL][JOIST_BOOL], text);
-}
-
-/* Common nodes, but for those that are joins of edges. */
-static void add_common(const struct joist_rules *rules, struct joist_text *text) {
-  struct joist_lattice lattice = {.count = 0};
-  const bool is_lattice = rules->kind == JOIST_RULES_LATTICE;
-  if (is_lattice)
-    joist_lattice_close(&lattice, rules->node_end, (const uint8_t(*)[2])rules->edges,
-                        rules->edge_count);
-  bool present[JOIST_NODE_MAX] = {false};
-  for (size_t e = 0; e < rules->edge_count; e++)
-    present[rules->edges[e][0]] = present[rules->edges[e][1]] = true;
-  for (int lhs = 0; lhs < rules->node_end; lhs++)
-    for (int rhs = 0; rhs < rules->node_end; rhs++) {
-      const int result = rules->result[lhs][rhs];
-      const bool both = is_lattice && present[lhs] && present[rhs];
-      const bool numbers = !is_lattice && is_weak(lhs) && is_weak(rhs) &&
-                           joist_rules_has_node(rules, lhs) && joist_rules_has_node(rules, rhs);
-      /* What a reader would make of it. */
-      const int join = both      ? joist_lattice_join(&lattice, lhs, rhs)
-                       : numbers ? (lhs > rhs ? lhs : rhs)
-                                 : NONE;
-      if (result != join) add_cell(rules, "common", lhs, rhs, result, text);
-    }
-}
-
-void joist_rules_write(const struct joist_rules *rules, struct joist_text *text) {
-  joist_text_add(text, "# promotion rules of joist\n# id: %s\n# source: %s\n# version: %s\n",
-                 rules->id, rules->source, rules->version);
-  if (rules->url[0] != '\0') joist_text_add(text, "# url: %s\n", rules->url);
-  joist_text_add(text, "# literals: ");
-  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
-    joist_text_add(text, "%s%s", joist_dtype_name((joist_dtype)rules->literal[c]),
-                   c + 1 < JOIST_CATEGORY_COUNT ? ", " : "\n");
-  joist_text_add(text, "# decides by: %s\n# overflow: %s\n", joist_policy_name(rules->policy),
-                 joist_beyond_name(rules->beyond));
-#define X(FIELD, KEY, OFF, ON) joist_text_add(text, "# " KEY ": %s\n", rules->FIELD ? ON : OFF);
-  JOIST_CHOICES(X)
-#undef X
-  joist_text_add(text, "# order: ");
-  for (int k = 0; k < rules->published_count; k++) {
-    add_name(rules, rules->published[k], text);
-    joist_text_add(text, k + 1 < rules->published_count ? ", " : "\n");
-  }
-  joist_text_add(text, "operation,lhs,rhs,result\n");
-  for (int e = 0; e < rules->edge_count; e++)
-    add_cell(rules, "edge", rules->edges[e][0], rules->edges[e][1], NONE, text);
-  add_common(rules, text);
-  for (int pair = JOIST_PAIR_COMMON + 1; pair < JOIST_PAIR_COUNT; pair++)
-    if (rules->has_pairs[pair]) add_pairs(rules, (joist_pair)pair, text);
-  for (int fact = 0; fact < JOIST_FACT_COUNT; fact++) {
-    const char *const name = joist_fact_name((joist_fact)fact);
-    bool any = false;
-    for (int type = 0; type < JOIST_TYPE_COUNT && rules->has_facts[fact]; type++) {
-      const int result = rules->facts[fact][type];
-      if (result != NONE) add_cell(rules, name, type, NONE, result, text);
-      any |= result != NONE;
-    }
-    /* An operation that is undefined for all types keeps one cell. */
-    if (rules->has_facts[fact] && !any) add_cell(rules, name, JOIST_BOOL, NONE, NONE, text);
-  }
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/lattice.h"
 #include "core/promotion/rules_text.h"
@@ -13,96 +12,47 @@
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/policy.h"
+#include "r/memory/open_file.h"
 #include "r/tensor/dtypes.h"
 
 /* ---- The rule set of an argument ---- */
 
-/* Rule sets in files of the package are read when they are first asked for, and kept. */
-static struct rules_file {
-  char *path;
-  struct joist_rules *rules; /* NULL until then */
-} * files;
-static size_t file_count;
-
-/* Ids of the built-in sets and of those in files. R keeps one CHARSXP per string, so a look-up
- * compares pointers. */
+/* Ids of the built-in sets. R keeps one CHARSXP per string, so a look-up compares pointers. */
 static SEXP ids;
 
-SEXP joist_r_rules_files(SEXP names, SEXP paths) {
-  const size_t built_in = joist_rules_count(), count = (size_t)XLENGTH(names);
-  SEXP made = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)(built_in + count)));
-  for (size_t i = 0; i < built_in; i++)
-    SET_STRING_ELT(made, (R_xlen_t)i, Rf_mkChar(joist_rules_at(i)->id));
-  struct rules_file *list = calloc(count + 1, sizeof *list);
-  if (list == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-  for (size_t i = 0; i < count; i++) {
-    const char *const path = CHAR(STRING_ELT(paths, (R_xlen_t)i));
-    SET_STRING_ELT(made, (R_xlen_t)(built_in + i), STRING_ELT(names, (R_xlen_t)i));
-    list[i].path = malloc(strlen(path) + 1);
-    if (list[i].path != NULL) memcpy(list[i].path, path, strlen(path) + 1);
-  }
-  if (ids != NULL) R_ReleaseObject(ids);
-  R_PreserveObject(made);
-  UNPROTECT(1);
-  ids = made;
-  files = list; /* once per session: what was there before stays */
-  file_count = count;
+/* Texts of rule sets, CHARSXPs too, and what they are compiled to, kept for the session. */
+enum { KEPT = 256 };
+static struct {
+  SEXP text;
+  const struct joist_rules *rules;
+} kept[KEPT];
+static size_t kept_count;
+
+SEXP joist_r_rules_init(SEXP folder) {
+  struct joist_error error;
+  const joist_status status = joist_rules_init(joist_r_path(folder), &error);
+  joist_r_raise_if(status, &error);
+  if (ids != NULL) return R_NilValue;
+  R_PreserveObject(ids = Rf_allocVector(STRSXP, (R_xlen_t)joist_rules_count()));
+  for (R_xlen_t i = 0; i < XLENGTH(ids); i++)
+    SET_STRING_ELT(ids, i, Rf_mkChar(joist_rules_id((size_t)i)));
   return R_NilValue;
 }
 
-static const struct joist_rules *read_file(struct rules_file *file) {
-  if (file->rules != NULL) return file->rules;
-  struct joist_file opened;
-  const bool has_path = file->path != NULL;
-  if (!has_path || joist_file_open(file->path, &opened) != 0)
-    joist_r_stop(JOIST_ERROR_PROMOTION, "cannot open the promotion rules in '%s'",
-                 has_path ? file->path : "");
-  char *const text = malloc(opened.size + 1);
-  struct joist_rules *const rules = malloc(sizeof *rules);
-  struct joist_error error = {0};
-  joist_status status = JOIST_ERROR_MEMORY;
-  const bool is_read =
-      text != NULL && rules != NULL && joist_file_read(&opened, 0, text, opened.size) == 0;
-  if (is_read) status = joist_rules_read(rules, text, opened.size, &error);
-  joist_file_close(&opened);
-  free(text);
-  if (status != JOIST_OK) free(rules);
-  if (!is_read)
-    joist_r_stop(JOIST_ERROR_PROMOTION, "cannot read the promotion rules in '%s'", file->path);
+const struct joist_rules *joist_r_rules_at(size_t index) {
+  const struct joist_rules *rules;
+  struct joist_error error;
+  const joist_status status = joist_rules_get(index, &rules, &error);
   joist_r_raise_if(status, &error);
-  file->rules = rules;
   return rules;
 }
 
-size_t joist_r_rules_count(void) { return joist_rules_count() + file_count; }
-
-const struct joist_rules *joist_r_rules_at(size_t index) {
-  const size_t built_in = joist_rules_count();
-  return index < built_in ? joist_rules_at(index) : read_file(&files[index - built_in]);
-}
-
-/* Sets that users made and put in force, kept for the session: each is checked and copied once. */
-enum { KEPT = 64 };
-static const struct joist_rules *kept[KEPT];
-static size_t kept_count;
-
-static bool is_same(const struct joist_rules *own, const struct joist_rules *rules,
-                    bool by_content) {
-  return own == rules || (by_content && own != NULL && memcmp(own, rules, sizeof *rules) == 0);
-}
-
-/* The set that stays for the session and is this one, or has its content; NULL if there is none. */
-static const struct joist_rules *staying(const struct joist_rules *rules, bool by_content) {
-  const struct joist_rules *const built_in = joist_rules_find(rules->id);
-  if (is_same(built_in, rules, by_content)) return built_in;
-  for (size_t i = 0; i < file_count; i++)
-    if (is_same(files[i].rules, rules, by_content)) return files[i].rules;
+bool joist_r_rules_stay(const struct joist_rules *rules) {
+  if (joist_rules_are_built_in(rules)) return true;
   for (size_t i = 0; i < kept_count; i++)
-    if (is_same(kept[i], rules, by_content)) return kept[i];
-  return NULL;
+    if (kept[i].rules == rules) return true;
+  return false;
 }
-
-bool joist_r_rules_stay(const struct joist_rules *rules) { return staying(rules, false) != NULL; }
 
 static _Noreturn void unknown_rules(const char *id) {
   char known[1024];
@@ -117,61 +67,57 @@ static _Noreturn void unknown_rules(const char *id) {
                id, known);
 }
 
-static const struct joist_rules *rules_of_string(SEXP id) {
+static const struct joist_rules *rules_of_id(SEXP id) {
   const R_xlen_t count = XLENGTH(ids);
   for (R_xlen_t i = 0; i < count; i++)
     if (STRING_ELT(ids, i) == id) return joist_r_rules_at((size_t)i);
   unknown_rules(id == NA_STRING ? "NA" : Rf_translateCharUTF8(id));
 }
 
-/* A set that stays for the session, with the content of an object; NULL if KEPT others do. */
-static const struct joist_rules *keep(const struct joist_rules *rules) {
-  const struct joist_rules *const found = staying(rules, true);
-  if (found != NULL || kept_count == KEPT) return found;
-  struct joist_rules *const made = malloc(sizeof *made);
-  if (made == NULL) return NULL;
-  memcpy(made, rules, sizeof *made);
-  return kept[kept_count++] = made;
+/* Compiled once; if KEPT others are kept, for this .Call. */
+static const struct joist_rules *rules_of_text(SEXP text) {
+  static size_t latest;
+  if (latest < kept_count && kept[latest].text == text) return kept[latest].rules;
+  for (size_t i = 0; i < kept_count; i++)
+    if (kept[i].text == text) return kept[latest = i].rules;
+  const bool stays = kept_count < KEPT;
+  const char *const bytes = Rf_translateCharUTF8(text);
+  if (stays) R_PreserveObject(text);
+  struct joist_rules *const rules =
+      stays ? malloc(sizeof *rules) : (struct joist_rules *)(void *)R_alloc(1, sizeof *rules);
+  struct joist_error error = {.code = JOIST_E_OUT_OF_MEMORY};
+  const joist_status status =
+      rules == NULL ? JOIST_ERROR_MEMORY : joist_rules_read(rules, bytes, strlen(bytes), &error);
+  if (status == JOIST_OK && stays) {
+    kept[kept_count].text = text;
+    kept[kept_count++].rules = rules;
+  } else if (stays) {
+    R_ReleaseObject(text);
+    free(rules);
+  }
+  joist_r_raise_if(status, &error);
+  return rules;
 }
 
-/* `held`: an argument or of the session, which R keeps until .Call returns. */
-static const struct joist_rules *rules_of_object(SEXP x, bool held) {
-  /* The latest object is protected, so that no other has its address, and not changed in place. */
-  static SEXP latest = NULL;
-  static const struct joist_rules *latest_kept = NULL;
-  if (x == latest) return latest_kept;
-  if (!joist_rules_valid(RAW(x), (size_t)XLENGTH(x)))
-    joist_r_stop(JOIST_ERROR_PROMOTION,
-                 "this joist_rules object was made by another version of joist; make it again with "
-                 "promotion_rules() or promotion_rules_new()");
-  const struct joist_rules *const rules = keep((const struct joist_rules *)RAW(x));
-  if (rules != NULL) {
-    MARK_NOT_MUTABLE(x);
-    R_PreserveObject(x);
-    if (latest != NULL) R_ReleaseObject(latest);
-    latest = x;
-    return latest_kept = rules;
-  }
-  if (held) return (const struct joist_rules *)RAW(x);
-  /* A handler of a warning, or a finalizer, may put other rules in force while an operation reads
-   * these. */
-  return memcpy(R_alloc(1, (int)sizeof(struct joist_rules)), RAW(x), sizeof(struct joist_rules));
+/* The argument; if it is NULL, the rules of the session or else the option. */
+static SEXP in_force(SEXP x) {
+  static SEXP option = NULL;
+  if (option == NULL) option = Rf_install("joist.promotion");
+  if (x == R_NilValue) x = joist_r_session()->rules;
+  return x == R_NilValue ? Rf_GetOption1(option) : x;
 }
 
 const struct joist_rules *joist_r_rules(SEXP x) {
-  bool held = x != R_NilValue;
-  if (!held) {
-    x = joist_r_session()->rules;
-    held = x != R_NilValue;
+  x = in_force(x);
+  if (x == R_NilValue) return joist_rules_at(0);
+  if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1) {
+    SEXP string = STRING_ELT(x, 0);
+    return Rf_inherits(x, "joist_rules") ? rules_of_text(string) : rules_of_id(string);
   }
-  if (!held) {
-    static SEXP option = NULL;
-    if (option == NULL) option = Rf_install("joist.promotion");
-    x = Rf_GetOption1(option);
-    if (x == R_NilValue) return joist_rules_at(0);
-  }
-  if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1) return rules_of_string(STRING_ELT(x, 0));
-  if (TYPEOF(x) == RAWSXP && Rf_inherits(x, "joist_rules")) return rules_of_object(x, held);
+  if (TYPEOF(x) == RAWSXP && Rf_inherits(x, "joist_rules"))
+    joist_r_stop(JOIST_ERROR_PROMOTION,
+                 "this joist_rules object was made by another version of joist; make it again with "
+                 "promotion_rules() or promotion_rules_new()");
   joist_r_stop(JOIST_ERROR_PROMOTION,
                "promotion rules must be the id of a built-in set, a joist_rules object, or NULL "
                "for the current set (option joist.promotion)");
@@ -191,79 +137,31 @@ SEXP joist_r_set_promotion(SEXP rules, SEXP policy, SEXP lasting) {
   return R_NilValue;
 }
 
-static SEXP rules_object(const struct joist_rules *rules) {
-  SEXP object = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)sizeof *rules));
-  memcpy(RAW(object), rules, sizeof *rules);
+SEXP joist_r_read_rules(SEXP text) {
+  joist_r_string(text, "text");
+  SEXP object = PROTECT(Rf_ScalarString(STRING_ELT(text, 0)));
   Rf_setAttrib(object, R_ClassSymbol, Rf_mkString("joist_rules"));
+  joist_r_rules(object);
   UNPROTECT(1);
   return object;
 }
 
-static void set_literals(struct joist_rules *rules, SEXP integers, SEXP doubles, SEXP complexes) {
+/* The default dtypes of rules, as their text has them, with others for some. */
+SEXP joist_r_literals(SEXP rules, SEXP integers, SEXP doubles, SEXP complexes) {
   uint8_t literal[JOIST_CATEGORY_COUNT];
-  memcpy(literal, rules->literal, sizeof literal);
+  memcpy(literal, joist_r_rules(rules)->literal, sizeof literal);
   SEXP given[] = {R_NilValue, integers, doubles, complexes};
   for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
     if (given[c] != R_NilValue) literal[c] = (uint8_t)joist_r_dtype(given[c]);
   struct joist_error error;
-  const joist_status status = joist_rules_set_literals(rules, literal, &error);
+  const joist_status status = joist_rules_check_literals(literal, &error);
   joist_r_raise_if(status, &error);
-}
-
-SEXP joist_r_promotion_rules(SEXP id, SEXP integers, SEXP doubles, SEXP complexes) {
-  struct joist_rules rules = *joist_r_rules(id);
-  set_literals(&rules, integers, doubles, complexes);
-  return rules_object(&rules);
-}
-
-SEXP joist_r_promotion_lattice(SEXP edges, SEXP id, SEXP integers, SEXP doubles, SEXP complexes) {
-  if (TYPEOF(edges) != VECSXP || XLENGTH(edges) != 2 || TYPEOF(VECTOR_ELT(edges, 0)) != STRSXP ||
-      TYPEOF(VECTOR_ELT(edges, 1)) != STRSXP || XLENGTH(VECTOR_ELT(edges, 0)) == 0 ||
-      XLENGTH(VECTOR_ELT(edges, 0)) != XLENGTH(VECTOR_ELT(edges, 1)))
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "`edges` must be a data frame or a matrix with two columns, from and to, and "
-                 "at least one row");
-  const size_t count = (size_t)XLENGTH(VECTOR_ELT(edges, 0));
-  const char **ends[2];
-  for (int e = 0; e < 2; e++) {
-    ends[e] = (const char **)R_alloc(count, sizeof **ends);
-    for (size_t i = 0; i < count; i++) {
-      SEXP name = STRING_ELT(VECTOR_ELT(edges, e), (R_xlen_t)i);
-      if (name == NA_STRING)
-        joist_r_stop(JOIST_ERROR_VALUE, "`edges` has NA instead of a name in row %zu", i + 1);
-      ends[e][i] = Rf_translateCharUTF8(name);
-    }
-  }
-  struct joist_rules rules;
-  struct joist_error error;
-  const joist_status status =
-      joist_rules_from_edges(&rules, joist_r_string(id, "id"), ends[0], ends[1], count, &error);
-  joist_r_raise_if(status, &error);
-  set_literals(&rules, integers, doubles, complexes);
-  return rules_object(&rules);
-}
-
-SEXP joist_r_read_rules(SEXP text) {
-  const char *const string = joist_r_string(text, "text");
-  struct joist_rules rules;
-  struct joist_error error;
-  const joist_status status = joist_rules_read(&rules, string, strlen(string), &error);
-  joist_r_raise_if(status, &error);
-  return rules_object(&rules);
-}
-
-SEXP joist_r_write_rules(SEXP rules) {
-  static struct joist_text text; /* kept for the next time: making a string may fail */
-  struct joist_rules used;
-  joist_rules_as_used(joist_r_rules(rules), &used);
-  text.length = 0;
-  joist_rules_write(&used, &text);
-  if (text.failed) {
-    joist_text_free(&text);
-    text = (struct joist_text){0};
-    JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-  }
-  return Rf_ScalarString(Rf_mkCharLenCE(text.data, (int)text.length, CE_UTF8));
+  char text[JOIST_CATEGORY_COUNT * JOIST_NODE_NAME_SIZE];
+  size_t used = 0;
+  for (int c = 0; c < JOIST_CATEGORY_COUNT; c++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", c == 0 ? "" : ", ",
+                             joist_dtype_name((joist_dtype)literal[c]));
+  return Rf_mkString(text);
 }
 
 /* ---- Tables ---- */
@@ -351,26 +249,26 @@ static size_t all_nodes(const struct joist_rules *rules, uint8_t nodes[JOIST_NOD
   memcpy(nodes, rules->published, count);
   if (rules->kind != JOIST_RULES_LATTICE) return count;
   for (int n = 0; n < rules->node_end; n++)
-    if (rules->result[n][n] != JOIST_NODE_NONE && joist_rules_documents(rules, n) &&
+    if (rules->result[n][n] != JOIST_NODE_NONE && joist_rules_lists(rules, n) &&
         memchr(nodes, n, count) == NULL)
       nodes[count++] = (uint8_t)n;
   return count;
 }
 
-static bool documents_edge(const struct joist_rules *rules, int e) {
-  return joist_rules_documents(rules, rules->edges[e][0]) &&
-         joist_rules_documents(rules, rules->edges[e][1]);
+static bool lists_edge(const struct joist_rules *rules, int e) {
+  return joist_rules_lists(rules, rules->edges[e][0]) &&
+         joist_rules_lists(rules, rules->edges[e][1]);
 }
 
 static int count_edges(const struct joist_rules *rules, bool all) {
   int count = 0;
-  for (int e = 0; e < rules->edge_count; e++) count += all || documents_edge(rules, e);
+  for (int e = 0; e < rules->edge_count; e++) count += all || lists_edge(rules, e);
   return count;
 }
 
 SEXP joist_r_promotion_rule_sets(void) {
   static const char *names[] = {"id", "kind", "policy", "nodes", "source", ""};
-  const R_xlen_t count = (R_xlen_t)joist_r_rules_count();
+  const R_xlen_t count = (R_xlen_t)joist_rules_count();
   SEXP sets = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 5; i++)
     SET_VECTOR_ELT(sets, i, Rf_allocVector(i == 3 ? INTSXP : STRSXP, count));
@@ -466,7 +364,7 @@ SEXP joist_r_lattice_edges(SEXP rules, SEXP all) {
     SET_VECTOR_ELT(edges, end, Rf_allocVector(STRSXP, count_edges(set, whole)));
     int row = 0;
     for (int e = 0; e < set->edge_count; e++)
-      if (whole || documents_edge(set, e))
+      if (whole || lists_edge(set, e))
         SET_STRING_ELT(VECTOR_ELT(edges, end), row++, node_name(set, set->edges[e][end]));
   }
   UNPROTECT(1);

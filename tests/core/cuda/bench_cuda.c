@@ -21,6 +21,7 @@
 
 #ifndef JOIST_TEST_GPU
 #include "host/loader.h"
+#include "rules.h"
 #endif
 
 static const struct joist_device *gpu;
@@ -479,7 +480,7 @@ static void compile_kernels(void) {
 
 int main(int argc, char **argv) {
   struct joist_error error = {0};
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(NULL);
   if (argc > 1) elements = (size_t)strtod(argv[1], NULL);
   if (argc > 2) least_seconds = strtod(argv[2], NULL);

@@ -392,6 +392,7 @@ static void test_broadcasts(void) {
 #include "on_cpu.h"
 #include "products.h"
 #include "random_draws.h"
+#include "rules.h"
 #include "scans.h"
 #include "transposes.h"
 
@@ -542,7 +543,7 @@ static void describe_products(void) {
 
 int main(void) {
   struct joist_error error;
-  joist_rules_init();
+  use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   gpu = joist_device_find("cuda:0");
   read_short_run();
