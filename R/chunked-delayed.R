@@ -40,7 +40,6 @@ delayed_variance <- function(x, dims, drop, correction, root) {
 
 # The operation that puts parts of a reduction together.
 combining <- function(op) {
-  if (is.null(counted$ops)) counted$ops <- .Call(joist_r_op_names)
-  combine <- counted$ops$combine[match(op, counted$ops$name)]
+  combine <- op_fact(op, "combine")
   if (nzchar(combine)) combine else "add"
 }

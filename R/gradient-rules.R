@@ -8,18 +8,7 @@
 # A cotangent has the shape of the result or that of the operand: fit_cotangent() sums over what
 # was broadcast and casts to the dtype of the operand.
 
-# Operations whose results are piecewise constant, not numbers, or random.
-zero_gradient <- c(
-  "floor_div", "round_div", "sign", "floor", "ceiling", "trunc", "round", "round_away", "is_nan",
-  "is_finite", "is_infinite", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not",
-  "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic",
-  "shift_right_logical", "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k",
-  "match", "searchsorted", "tabulate", "argmin", "argmax", "fold_in", "random_bits", "randint",
-  "rbinom", "rpois", "rcategorical", "reduce_any", "reduce_all", "poisson_quantile",
-  "binomial_quantile"
-)
-
-# Results with a derivative that no operation gives, and what is said of them.
+# What is said of operations whose derivative is "none" in ops.def.
 no_gradient <- c(
   "while" = paste0(
     "nv_while() has no derivative; neither have R's `while`, `repeat` and `break` on traced ",

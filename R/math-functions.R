@@ -171,18 +171,27 @@ same_page <- function(...) {
   )
 }
 
+# The table of operations, ops.def, is read once.
+op_table <- function() {
+  if (is.null(op_memory$table)) op_memory$table <- as.data.frame(.Call(joist_r_op_names))
+  op_memory$table
+}
+op_memory <- new.env(parent = emptyenv())
+
+op_fact <- function(op, column) op_table()[[column]][match(op, op_table()$name)]
+
 # The errors that ops.def states.
 
 special_functions <- c("erf", "erfc", "gamma", "lgamma", "digamma")
 
 elementary_functions <- function() {
-  table <- as.data.frame(.Call(joist_r_op_names))
+  table <- op_table()
   known <- table$name[table$ulp_f64 > 0 & table$least == 1L]
   setdiff(known, c(special_functions, "abs", "arg"))
 }
 
 stated_errors <- function(names) {
-  table <- as.data.frame(.Call(joist_r_op_names))
+  table <- op_table()
   table <- table[match(names, table$name), ]
   negative <- ifelse(table$ulp_f64 == table$ulp_f64_below, "", paste0(
     ", of negative numbers ", format_each(table$ulp_f64_below)
@@ -201,9 +210,8 @@ errors_by_size <- function(names, error, more = "") {
 }
 
 stated_error <- function(name) {
-  table <- as.data.frame(.Call(joist_r_op_names))
-  row <- table[match(name, table$name), ]
-  paste(row$ulp_f32, "units in the last place in `f32` and", row$ulp_f64, "in `f64`")
+  paste(op_fact(name, "ulp_f32"), "units in the last place in `f32` and",
+    op_fact(name, "ulp_f64"), "in `f64`")
 }
 
 format_each <- function(x) vapply(x, format, "")

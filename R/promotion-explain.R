@@ -145,8 +145,7 @@ own_operands <- function(name, call) {
   if (!name %in% getNamespaceExports(topenv())) {
     return(integer())
   }
-  table <- .Call(joist_r_op_names)
-  most <- table$most[match(sub("^nv_", "", name), table$name)]
+  most <- op_fact(sub("^nv_", "", name), "most")
   arguments <- names(formals(get(name, topenv())))
   wanted <- if (is.na(most) || "..." %in% arguments) character() else utils::head(arguments, most)
   given <- names(call)

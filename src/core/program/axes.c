@@ -19,57 +19,16 @@ typedef enum {
   INVERSE
 } rule;
 
-/* Operations that are not elementwise, reductions or cumulative, and not here, make new dims. */
-static const rule array_rules[JOIST_OP_COUNT] = {
-    [JOIST_OP_IFELSE] = TEST,
-    [JOIST_OP_RESHAPE] = RESHAPE,
-    [JOIST_OP_BROADCAST] = BROADCAST,
-    [JOIST_OP_PUT] = FIRST,
-    [JOIST_OP_SCATTER_ADD] = FIRST,
-    [JOIST_OP_UPDATE] = FIRST,
-    [JOIST_OP_ALIAS] = FIRST,
-    [JOIST_OP_REQUIRE] = FIRST,
-    [JOIST_OP_PAD] = FIRST,
-    [JOIST_OP_CUMSUM] = FIRST,
-    [JOIST_OP_CUMPROD] = FIRST,
-    [JOIST_OP_CUMMIN] = FIRST,
-    [JOIST_OP_CUMMAX] = FIRST,
-    [JOIST_OP_CONCATENATE] = JOIN,
-    [JOIST_OP_PERMUTE] = PERMUTE,
-    [JOIST_OP_SLICE] = SLICE,
-    [JOIST_OP_GATHER] = GATHER,
-    [JOIST_OP_MATMUL] = MATRIX_PRODUCT,
-    [JOIST_OP_SOLVE] = SOLUTION,
-    [JOIST_OP_TRIANGULAR_SOLVE] = SOLUTION,
-    [JOIST_OP_INVERSE] = INVERSE,
-    [JOIST_OP_ARGMIN] = POSITION,
-    [JOIST_OP_ARGMAX] = POSITION,
-    [JOIST_OP_LOG_BETA] = EACH,
-    [JOIST_OP_LOG_POISSON] = EACH,
-    [JOIST_OP_LOG_BINOMIAL] = EACH,
-    [JOIST_OP_INCOMPLETE_GAMMA] = EACH,
-    [JOIST_OP_INCOMPLETE_BETA] = EACH,
-    [JOIST_OP_INCOMPLETE_GAMMA_SLOPE] = EACH,
-    [JOIST_OP_INCOMPLETE_BETA_SLOPES] = EACH,
-    [JOIST_OP_INVERSE_GAMMA] = EACH,
-    [JOIST_OP_INVERSE_BETA] = EACH,
-    [JOIST_OP_POISSON_QUANTILE] = EACH,
-    [JOIST_OP_BINOMIAL_QUANTILE] = EACH,
-    [JOIST_OP_RGAMMA_SLOPE] = EACH,
-};
-
 static rule rule_of(joist_op op) {
-  switch (joist_operation(op)->family) {
-    case JOIST_FAMILY_ELEMENTWISE:
-      return array_rules[op] != NEW ? array_rules[op] : EACH;
-    case JOIST_FAMILY_REDUCTION:
-      return REDUCE;
-    case JOIST_FAMILY_ARRAY:
-      return array_rules[op];
-    case JOIST_FAMILY_REGIONS:
-      break;
-  }
-  return NEW;
+  static const rule stated[JOIST_OP_COUNT] = {
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) [JOIST_OP_##ID] = FIRST,
+#define AXES(ID, RULE) [JOIST_OP_##ID] = RULE,
+#include "core/program/ops.def"
+  };
+  if (stated[op] != NEW) return stated[op];
+  return joist_operation(op)->family == JOIST_FAMILY_ELEMENTWISE ? EACH
+         : joist_op_is_reduction(op)                             ? REDUCE
+                                                                 : NEW;
 }
 
 /* Dim d of an operand, all positions in their order. */

@@ -31,32 +31,11 @@ static void read_all_in(struct decision *d, joist_dtype dtype) {
 }
 
 joist_pair joist_op_pair(joist_op op) {
-  switch (op) {
-    case JOIST_OP_ADD:
-    case JOIST_OP_SUB:
-    case JOIST_OP_MUL:
-      return JOIST_PAIR_ADD;
-    case JOIST_OP_DIV:
-      return JOIST_PAIR_DIVIDE;
-    case JOIST_OP_POW:
-      return JOIST_PAIR_POWER;
-    case JOIST_OP_FLOORDIV:
-      return JOIST_PAIR_INTEGER_DIVIDE;
-    case JOIST_OP_MOD:
-      return JOIST_PAIR_MODULO;
-    case JOIST_OP_MAX:
-    case JOIST_OP_MIN:
-      return JOIST_PAIR_MAXIMUM;
-    case JOIST_OP_BITWISE_AND:
-    case JOIST_OP_BITWISE_OR:
-    case JOIST_OP_BITWISE_XOR:
-      return JOIST_PAIR_BITWISE;
-    case JOIST_OP_CONCATENATE:
-    case JOIST_OP_IFELSE:
-      return JOIST_PAIR_COMBINE;
-    default:
-      break;
-  }
+  static const joist_pair stated[JOIST_OP_COUNT] = {
+#define PAIR(ID, PAIR) [JOIST_OP_##ID] = JOIST_PAIR_##PAIR,
+#include "core/program/ops.def"
+  };
+  if (stated[op] != JOIST_PAIR_COMMON) return stated[op];
   return joist_op_class(op) == JOIST_CLASS_ASSIGN ? JOIST_PAIR_ASSIGN : JOIST_PAIR_COMMON;
 }
 

@@ -190,6 +190,14 @@ const char *joist_overflow_rule_name(joist_overflow_rule rule) {
   return names[rule];
 }
 
+joist_derivative joist_op_derivative(joist_op op) {
+  static const joist_derivative stated[JOIST_OP_COUNT] = {
+#define DERIVATIVE(ID, RULE) [JOIST_OP_##ID] = JOIST_DERIVATIVE_##RULE,
+#include "core/program/ops.def"
+  };
+  return stated[op];
+}
+
 joist_work joist_op_work(joist_op op) {
   static const joist_work stated[JOIST_OP_COUNT] = {
 #define WORK(ID, AMOUNT) [JOIST_OP_##ID] = JOIST_WORK_##AMOUNT,

@@ -81,6 +81,13 @@ typedef enum {
   JOIST_OVERFLOW_SCATTER    /* an element that was added to */
 } joist_overflow_rule;
 
+/* What gradient() makes of an operation. */
+typedef enum {
+  JOIST_DERIVATIVE_RULE, /* a rule of its own */
+  JOIST_DERIVATIVE_ZERO, /* results are piecewise constant, not numbers, or random */
+  JOIST_DERIVATIVE_NONE  /* an error: no operation gives it */
+} joist_derivative;
+
 /* About how much an operation costs per element. */
 typedef enum {
   JOIST_WORK_UNSTATED,
@@ -164,6 +171,7 @@ const char *joist_missing_rule_name(joist_missing_rule rule);
 joist_overflow_rule joist_op_overflow_rule(joist_op op);
 const char *joist_overflow_rule_name(joist_overflow_rule rule);
 
+joist_derivative joist_op_derivative(joist_op op);
 joist_work joist_op_work(joist_op op);
 /* Whether results of the operation can overflow in dtypes of this kind. */
 bool joist_op_wraps(joist_op op, joist_kind kind);

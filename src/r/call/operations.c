@@ -69,7 +69,8 @@ static const char *attribute_name(int k) { return joist_attribute_text((joist_at
   C(ULP_F64_BELOW, "ulp_f64_below", REALSXP) \
   C(COMBINE, "combine", STRSXP)              \
   C(MISSING, "missing", STRSXP)              \
-  C(OVERFLOW, "overflow", STRSXP)
+  C(OVERFLOW, "overflow", STRSXP)            \
+  C(DERIVATIVE, "derivative", STRSXP)
 #define ID_OF(ID, NAME, TYPE) COLUMN_##ID,
 #define NAME_OF(ID, NAME, TYPE) NAME,
 #define TYPE_OF(ID, NAME, TYPE) TYPE,
@@ -83,6 +84,7 @@ SEXP joist_r_op_names(void) {
   static const char *fields[] = {COLUMNS(NAME_OF) ""};
   static const SEXPTYPE types[] = {COLUMNS(TYPE_OF)};
   static const char *const families[] = {"elementwise", "reduction", "array", "regions"};
+  static const char *const derivatives[] = {"rule", "zero", "none"};
   SEXP table = PROTECT(Rf_mkNamed(VECSXP, fields));
   for (int k = COLUMN_FAMILY; k < COLUMN_COUNT; k++)
     SET_VECTOR_ELT(table, k, Rf_allocVector(types[k], JOIST_OP_COUNT));
@@ -108,6 +110,7 @@ SEXP joist_r_op_names(void) {
       set_text(table, COLUMN_COMBINE, k, joist_op_name(joist_op_combine(op)));
     set_text(table, COLUMN_MISSING, k, joist_missing_rule_name(joist_op_missing_rule(op)));
     set_text(table, COLUMN_OVERFLOW, k, joist_overflow_rule_name(joist_op_overflow_rule(op)));
+    set_text(table, COLUMN_DERIVATIVE, k, derivatives[joist_op_derivative(op)]);
   }
   UNPROTECT(1);
   return table;
