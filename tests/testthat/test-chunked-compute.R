@@ -373,6 +373,27 @@ test_that("what base R asks of a matrix is answered", {
     ignore_attr = TRUE)
 })
 
+test_that("a delayed tensor is text and leaves, which can be saved", {
+  path <- tempfile()
+  x <- made(numbers, "f32", c(2, 3), path = path)
+  y <- (x - nv_mean(x, 1, FALSE)) / nv_sd(x, 1, FALSE) + 0.1
+  again <- unserialize(serialize(y, NULL))
+  expect_identical(nv_compute(again), nv_compute(y))
+  expect_identical(nv_compute(again - y), nv_tensor(matrix(0, 5, 4), "f32"))
+  # One leaf, however often it is read, and one instruction for what is computed twice.
+  program <- attr((x + 1) * (x + 1), "program")
+  expect_match(program, "^  %1: f32\\{5x4\\}\n  %2: f32\\{\\}")
+  expect_length(attr((x + y) * nv_zarr(path), "leaves"), length(attr(y, "leaves")))
+  # What is damaged is not run.
+  broken <- x + 1
+  attr(broken, "program") <- sub("add(%1", "add(%9", attr(broken, "program"), fixed = TRUE)
+  expect_error(nv_compute(broken), "line 3 of a program", class = "joist_value_error")
+  attr(broken, "program") <- "return"
+  expect_error(nv_compute(broken), class = "joist_value_error")
+  attr(broken, "program") <- 1
+  expect_error(broken + 1, "damaged", class = "joist_value_error")
+})
+
 test_that("mistakes are errors before a byte is read", {
   path <- tempfile()
   nv_zarr_create(path, "ui8", c(4, 4), 2)
