@@ -2,7 +2,6 @@
 #include "r/call/delay.h"
 
 #include "core/program/blocks.h"
-#include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/memory/payload.h"
 #include "r/tensor/delayed.h"
@@ -10,22 +9,16 @@
 
 /* One element without dims, as R's operators repeat it. */
 static joist_value_id as_scalar(const struct joist_r_chunked *program, joist_value_id value) {
-  const struct joist_value own = program->program->values[value];
-  const struct joist_argument argument = {.operand = {.type = own.type, .rank = own.shape.rank},
-                                          .shape = own.shape};
   const struct joist_shape scalar = {.rank = 0};
   struct joist_attributes attributes = {.count = 0};
   int64_t room[JOIST_RANK_MAX];
   joist_attributes_set_shape(&attributes, &scalar, room);
-  struct joist_inference inference;
+  joist_value_id made;
   struct joist_error error;
-  joist_r_raise_if(joist_program_infer(joist_rules_at(0), JOIST_OP_RESHAPE, &argument, 1,
-                                       &attributes, &inference, &error),
+  joist_r_raise_if(joist_program_emit(program->program, JOIST_OP_RESHAPE, &value, 1, &attributes,
+                                      JOIST_NO_SOURCE, &made, &error),
                    &error);
-  struct joist_instruction made =
-      joist_instruction_of(JOIST_OP_RESHAPE, &inference, &value, 1, &attributes, 0);
-  joist_r_raise_if(joist_program_add(program->program, &made, &inference, &error), &error);
-  return made.result;
+  return made;
 }
 
 /* The leaf of an operand in memory. R numbers are read exactly, in the dtype that is wanted. */
