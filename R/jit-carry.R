@@ -65,7 +65,8 @@ merge_undefined <- function(x, plan, side) {
 }
 
 new_place <- function(plan, yes, no, type) {
-  plan$pairs <- c(plan$pairs, list(list(yes = yes, no = no, type = type)))
+  number <- is_r_number(yes) && is_r_number(no)
+  plan$pairs <- c(plan$pairs, list(list(yes = yes, no = no, type = type, number = number)))
   place(length(plan$pairs))
 }
 
@@ -115,18 +116,34 @@ kind_text <- function(x) {
 carried_number <- function(x) if (is_double(x) && double_yields()) in_full(x) else as_operand(x)
 
 carried_type <- function(x) {
-  if (is_tensor(x) && !is_number(x)) {
+  if (!is_r_number(x)) {
     return(abstract_of(x))
   }
-  missing <- if (is_number(x)) has_mask(x) else anyNA(x) && any(is.na(x) & !is.nan(x))
+  missing <- if (is_tensor(x)) has_mask(x) else anyNA(x) && any(is.na(x) & !is.nan(x))
   if (is_double(x) && double_yields()) {
     return(nv_aval("f64", part_shape(x), TRUE, missing))
   }
-  type <- if (is_number(x)) x else as_operand(x)
+  type <- if (is_tensor(x)) x else as_operand(x)
   nv_aval(dtype(type), part_shape(x), ambiguous(type), missing)
 }
 
-is_r_number <- function(x) !is_tensor(x) || is_number(x)
+# What the plain run has as one of R's own numbers, which joist may have computed or handed on.
+is_r_number <- function(x) !is_tensor(x) || is_number(x) || is_computed(x)
+
+is_own_number <- function(x) if (is_tensor(x)) is_r_number(x) else is_plain_number(x)
+
+is_computed <- function(x) is_traced(x) && .Call(joist_r_trace_is_number, x)
+
+# Says so of a traced tensor.
+as_r_number <- function(x) {
+  if (!ambiguous(x) && format(dtype(x)) != "bool") x <- nv_convert(x, dtype(x), TRUE)
+  .Call(joist_r_trace_as_number, x)
+}
+
+as_r_numbers <- function(tensors, which) {
+  tensors[which] <- lapply(tensors[which], as_r_number)
+  tensors
+}
 
 joint_type <- function(a, b, path) {
   x <- carried_type(a)
@@ -177,6 +194,7 @@ as_carried <- function(x, type) {
   if (!is_tensor(x)) {
     return(nv_tensor(x, dtype(type), shape(type), ambiguous(type)))
   }
+  if (is_double(x) && dtype(type) == "f64") x <- in_full(x)
   x <- as_type(x, nv_aval(dtype(type), shape(x), ambiguous(type)))
   if (identical(shape(x), shape(type))) x else nv_reshape(x, shape(type))
 }
@@ -344,7 +362,15 @@ split_value <- function(x, top = FALSE) {
     x
   }
   template <- split(x, top)
-  list(template = template, leaves = leaves, types = lapply(leaves, carried_type))
+  carry_of(template, leaves)
+}
+
+# `numbers` says which of the leaves are R numbers in the plain run.
+carry_of <- function(template, leaves) {
+  numbers <- vapply(leaves, is_r_number, NA)
+  list(
+    template = template, leaves = leaves, types = lapply(leaves, carried_type), numbers = numbers
+  )
 }
 
 # Gives the variables their values at the start of an iteration; `inputs` are those of the carry.
@@ -359,7 +385,7 @@ bind_variables <- function(loop, inputs) {
       return(NULL)
     }
     if (carry$status == "carry") {
-      own <- inputs[at + seq_along(carry$leaves)]
+      own <- as_r_numbers(inputs[at + seq_along(carry$leaves)], carry$numbers)
       at <<- at + length(carry$leaves)
       return(note_variable(slot, with_results(carry$template, own)))
     }
@@ -542,6 +568,7 @@ grown_carry <- function(carry, value, before, name) {
     type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name)
     # Types are objects, which are replaced only by other ones.
     if (!same_carried_type(type, carry$types[[j]])) carry$types[[j]] <- type
+    carry$numbers[j] <- carry$numbers[j] && is_r_number(found$leaves[[j]])
   }
   carry
 }
@@ -566,7 +593,7 @@ split_changed <- function(template, from, value) {
     like
   }
   template <- split(template, from, value)
-  list(template = template, leaves = leaves, types = lapply(leaves, carried_type))
+  carry_of(template, leaves)
 }
 
 same_carried_type <- function(x, y) {
@@ -607,7 +634,7 @@ write_variables <- function(loop, results, ran = NULL) {
     entry <- loop$entered[[as.character(k)]]
     if (is.null(entry)) entry <- loop$before[[k]]
     if (carry$status %in% c("carry", "out")) {
-      own <- results[at + seq_along(carry$types)]
+      own <- as_r_numbers(results[at + seq_along(carry$types)], carry$numbers)
       at <- at + length(carry$types)
       if (carry$status == "out" && !loop$certain && is.null(slot$hidden)) {
         own <- lapply(own, required, ran, no_iteration_text(loop, slot))

@@ -247,11 +247,12 @@ widened_target <- function(target, value) {
 }
 
 # c(), max() and the like look for a method of their first argument alone: an R value in front of a
-# traced tensor becomes a tensor. NULL, as in `out <- c(out, x)`, is left out.
+# traced tensor becomes a tensor. NULL, as in `out <- c(out, x)`, is left out. Numbers of R's own are
+# compared and added as R has them.
 tensor_first <- function(f) {
   force(f)
   function(...) {
-    if (...length() < 2L || is_tensor(..1) || !is_tracing()) {
+    if (...length() < 2L || !is_tracing()) {
       return(f(...))
     }
     parts <- list(...)
@@ -259,7 +260,12 @@ tensor_first <- function(f) {
       return(f(...))
     }
     parts <- Filter(Negate(is.null), parts)
-    if (is_plain_number(parts[[1L]])) parts[[1L]] <- carried_number(parts[[1L]])
+    numbers <- vapply(parts, is_own_number, NA)
+    if (all(numbers)) {
+      parts[] <- lapply(parts, carried_number)
+    } else if (numbers[1L] && !is_tensor(parts[[1L]])) {
+      parts[[1L]] <- carried_number(parts[[1L]])
+    }
     do.call(f, parts, quote = TRUE)
   }
 }
@@ -296,7 +302,7 @@ control_range <- function(site, from, to) {
   distance <- nv_convert(to, "f64") - nv_convert(from, "f64")
   step <- nv_ifelse(distance < 0, -1L, 1L)
   count <- nv_convert(nv_floor(abs(distance) + 1e-10), "i32") + 1L
-  as_count(count, function(at) from + step * (at - 1L), FALSE)
+  as_count(count, function(at) as_r_number(from + step * (at - 1L)), FALSE)
 }
 
 control_functions <- list(

@@ -193,7 +193,7 @@ finish_branches <- function(condition, y, n, pairs) {
   end(y, "yes")
   end(n, "no")
   results <- apply_bodies("if", list(condition), list(y$body, n$body))
-  join_masks(results, types)
+  as_r_numbers(join_masks(results, types), vapply(pairs, `[[`, NA, "number"))
 }
 
 # The variable after both branches.

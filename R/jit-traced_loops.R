@@ -41,7 +41,7 @@ new_count <- function(length) {
     nv_convert(length, "i32"), length >= 0L,
     paste0("the length in ", header_of(site), place_of(site), " is negative")
   )
-  as_count(length, identity, TRUE)
+  as_count(length, as_r_number, TRUE)
 }
 
 as_count <- function(length, element, empty) {

@@ -62,7 +62,7 @@ extreme_number <- function(x, largest) {
 
 # R numbers that are doubles, and what stands for such ones while jit() traces.
 is_double <- function(x) {
-  is.double(x) && !is.object(x) || is_number(x) && is_float_dtype(x)
+  is.double(x) && !is.object(x) || (is_number(x) || is_computed(x)) && is_float_dtype(x)
 }
 
 # Whether one of two ambiguous f64 takes the dtype of what it meets, as R numbers do.
@@ -71,10 +71,15 @@ double_yields <- function() {
   dtype(nv_aval("f32", 1L) * (guess * guess)) == "f32"
 }
 
-# R values at full precision: base R would return them unchanged, and nothing was computed with them
-# yet.
+# R values at full precision, as base R has them.
 in_full <- function(x) {
-  if (is_number(x)) nv_convert(x, "f64", TRUE) else nv_tensor(x, "f64", part_shape(x), TRUE)
+  if (is_computed(x)) {
+    .Call(joist_r_trace_in_full, x)
+  } else if (is_number(x)) {
+    nv_convert(x, "f64", TRUE)
+  } else {
+    nv_tensor(x, "f64", part_shape(x), TRUE)
+  }
 }
 
 choose_by <- function(test, yes, no) {

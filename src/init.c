@@ -50,6 +50,7 @@
 #include "r/trace/regions.h"
 #include "r/trace/residuals.h"
 #include "r/trace/trace.h"
+#include "r/trace/trace_call.h"
 #include "r/trace/trace_walk.h"
 
 #define ENTRY(name, arguments) \
@@ -165,6 +166,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_constant, 2),
     ENTRY(joist_r_trace_mark, 2),
     ENTRY(joist_r_trace_known, 1),
+    ENTRY(joist_r_trace_is_number, 1),
+    ENTRY(joist_r_trace_as_number, 1),
+    ENTRY(joist_r_trace_in_full, 1),
     ENTRY(joist_r_trace_rule, 2),
     ENTRY(joist_r_code_quotes, 1),
     ENTRY(joist_r_code_reads, 1),

@@ -126,3 +126,103 @@ test_that("a product of nothing is 0 inside a compiled function", {
   expect_identical(as_array(jit(f)(nv_fill(0, c(2, 0)))), matrix(0, 2, 2))
   expect_identical(shape(jit(f)(nv_fill(0, c(0, 2)))), c(0L, 0L))
 })
+
+# ---- R's own numbers, in branches and loops ----
+
+test_that("counters of traced loops are numbers of R", {
+  sums <- list(
+    function(x, i) 1 - 0.9^i, function(x, i) i * pi, function(x, i) sqrt(i), function(x, i) 1 / i,
+    function(x, i) 2L^i, function(x, i) -i %/% 2L + i %% 3L,
+    function(x, i) if (sum(x) > i / 3) i * 0.1 else 1 / i, function(x, i) max(i / 3, 0.1 * i, 1),
+    function(x, i) sum(c(i / 7, 1)), function(x, i) (i / 3 > 0.7) + (i > 1)
+  )
+  loops <- list(
+    function(n) seq_len(n), function(n) nv_seq_len(n), function(n) 2:n, function(n) n:2
+  )
+  for (term in sums) {
+    for (values in loops) {
+      f <- eval(bquote(function(x, n) {
+        s <- x * 0
+        for (i in .(body(values))) s <- s + .(body(term))
+        s
+      }))
+      expect_same_in_jit(f, x, 5L)
+      g <- eval(bquote(function(x, n) {
+        s <- 0
+        for (i in .(body(values))) s <- s + .(body(term))
+        x + s
+      }))
+      expect_same_in_jit(g, x, 5L)
+    }
+  }
+  h <- nv_tensor(1:3, "i8")
+  expect_same_in_jit(function(h, n) {
+    for (i in seq_len(n)) h <- h + i
+    h
+  }, h, 3L)
+})
+
+test_that("R numbers that branches and loops hand on are as exact as R's", {
+  expect_same_in_jit(function(x, k) {
+    z <- k * 0.1
+    if (sum(x) > 1) x <- x * (z * 3)
+    x
+  }, x, 3)
+  expect_same_in_jit(function(x) {
+    k <- 1L
+    while (sum(x) > 1) {
+      x <- x / 2
+      k <- k + 1L
+    }
+    x * (1 / k + k / 3)
+  }, x)
+  expect_same_in_jit(function(x, k) {
+    if (sum(x) > 1) k <- k / 3
+    x * (k * 0.1) + k
+  }, x, 0.1)
+  expect_same_in_jit(function(x, k) {
+    for (i in seq_len(k)) if (sum(x) > i) x <- x * (0.1 * i + 1 / k)
+    x
+  }, x, 4L)
+  expect_same_in_jit(function(x, k) x * max(k, 0.1) + min(k / 3, 1), x, 0.01)
+  expect_same_in_jit(function(x, k) x * c(k, 0.1, k / 3), x, 0.01)
+  expect_same_in_jit(function(x, k) x * ifelse(k > 0, 0.1, k / 3), x, 0.01)
+})
+
+test_that("R numbers are compared as R has them", {
+  expect_same_in_jit(function(x, k) {
+    x > 0 & c(k * 3 == 0.3, k * 3 > 0.3, k / 3 <= 0.1)
+  }, x, 0.1)
+  expect_same_in_jit(function(x, k) if (k * 3 > 0.3) x else -x, x, 0.1)
+})
+
+test_that("flags of R count, and powers of R's integers are doubles", {
+  flags <- list(
+    function(x, a, b) a + b, function(x, a, b) -a, function(x, a, b) a * b - a,
+    function(x, a, b) a / 3, function(x, a, b) (a + b) / 3, function(x, a, b) a * 2L,
+    function(x, a, b) a %/% (b + 1L), function(x, a, b) 2L^a, function(x, a, b) (a == b) + (a > b)
+  )
+  for (count in flags) {
+    f <- eval(bquote(function(x) {
+      a <- FALSE
+      b <- TRUE
+      if (sum(x) > 1) a <- TRUE else b <- FALSE
+      list(x * .(body(count)), x + .(body(count)))
+    }))
+    expect_same_in_jit(f, x)
+    expect_same_in_jit(f, nv_tensor(c(1, 2), "f16"))
+    body(count) <- bquote(x * .(body(count)))
+    expect_same_in_jit(count, x, TRUE, TRUE)
+  }
+  expect_same_in_jit(function(x) {
+    found <- FALSE
+    n <- 0L
+    while (n < 5L) {
+      n <- n + 1L + found
+      if (sum(x) > n) found <- TRUE
+    }
+    x * (n + found)
+  }, x)
+  expect_same_in_jit(function(x, k) x + k^2L, x, 100000L)
+  expect_same_in_jit(function(k) k + k, nv_scalar(TRUE))
+})

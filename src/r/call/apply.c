@@ -105,6 +105,7 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   call.attributes = attributes;
   read_values(&call);
   joist_r_applies *const function = function_for(&call);
+  if (function == joist_r_trace_call) joist_r_trace_read_numbers(&call);
   infer(&call);
   joist_r_find_masks(&call);
   SEXP result = function(&call);

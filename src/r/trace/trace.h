@@ -36,7 +36,7 @@ struct joist_r_trace {
   uint8_t *constant_bytes; /* of each constant that is a scalar, 0 for others */
   joist_value_id *masks;   /* 1 + the mask of a value that has one, 0 for none */
   uint32_t mask_capacity;
-  joist_value_id *exact; /* 1 + the f64 value that a value computed of R numbers was rounded from */
+  joist_value_id *exact; /* of R numbers: 1 + the value that R has, 0 for others */
   uint32_t exact_capacity;
   struct joist_text text; /* used by program_view.c; owned by the trace */
   bool closed;

@@ -1,6 +1,7 @@
 /* Operations become instructions of a trace. */
 #include "r/trace/trace_call.h"
 
+#include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/base/session.h"
 #include "r/trace/trace.h"
@@ -27,15 +28,16 @@ static SEXP trace_of_operands(const struct joist_r_call *call) {
   return pointer;
 }
 
-/* ---- numbers that are computed of R numbers alone ----
+/* ---- R numbers ----
  *
- * R computes them in double, and they are rounded once, to the dtype of the tensor that they meet.
- * A trace keeps such a value twice: as R would have computed it, and rounded to its default dtype.
- * A copy that nothing reads is not computed. */
+ * R computes with its own numbers in double, and a double is rounded once, to the dtype of the
+ * tensor that it meets. A trace keeps one that was computed twice: as R would have it, and rounded
+ * to its default dtype. A copy that nothing reads is not computed. Integers, flags and f64 are what
+ * R has. */
 
 static const struct joist_type exact_type = {JOIST_F64, false};
 
-/* 1 + the f64 value that a traced value was rounded from, 0 for none. */
+/* 1 + the value that has what R has for a traced one; 0 if this is none of R's own numbers. */
 static joist_value_id exact_of(const struct joist_r_trace *trace, joist_value_id value) {
   return value < trace->exact_capacity ? trace->exact[value] : 0;
 }
@@ -44,35 +46,51 @@ static void note_exact(struct joist_r_trace *trace, joist_value_id value, joist_
   joist_r_note_value(&trace->exact, &trace->exact_capacity, value, exact);
 }
 
-static bool is_own(SEXP pointer, const struct joist_r_value *value) {
-  return value->form == JOIST_R_TRACED && value->payload == pointer;
+/* A value of the trace, or of one that it is within. */
+static bool is_around(SEXP pointer, const struct joist_r_value *value) {
+  return value->form == JOIST_R_TRACED && joist_r_is_within(pointer, value->payload);
 }
 
-/* Whether R has the value as a double, or would have computed it as one: joist's own functions make
- * tensors of R numbers. */
+static joist_value_id exact_around(SEXP pointer, const struct joist_r_value *value) {
+  return is_around(pointer, value) && !value->leaf
+             ? exact_of(joist_r_trace_of(value->payload), value->argument.value)
+             : 0;
+}
+
+/* Whether the plain run has the value as a number of R's own: joist's own functions make tensors of
+ * R numbers. */
 static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
   if (joist_r_has_missing(value) || !value->by_generic) return false;
   const joist_kind kind = joist_dtype_kind(value->argument.operand.type.dtype);
   const bool real = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_INT;
-  if (value->form == JOIST_R_LITERAL || (is_own(pointer, value) && value->leaf))
-    return real && value->argument.operand.literal;
-  return is_own(pointer, value) && exact_of(joist_r_trace_of(pointer), value->argument.value) != 0;
+  if (value->form == JOIST_R_LITERAL)
+    return (real && value->argument.operand.literal) || value->host == JOIST_HOST_LOGICAL;
+  if (is_around(pointer, value) && value->leaf)
+    return (real && value->argument.operand.literal) || kind == JOIST_KIND_BOOL;
+  return exact_around(pointer, value) != 0;
+}
+
+static bool are_r_numbers(SEXP pointer, const struct joist_r_call *call) {
+  bool traced = false;
+  for (size_t k = 0; k < call->count; k++) {
+    if (!is_r_number(pointer, &call->values[k])) return false;
+    traced |= call->values[k].form == JOIST_R_TRACED;
+  }
+  return traced;
 }
 
 /* Whether an operation on R numbers is one that R computes in double: not one of integers alone. */
-static bool computes_in_double(SEXP pointer, const struct joist_r_call *call) {
+static bool computes_in_double(const struct joist_r_call *call) {
   const joist_class class = joist_op_class(call->op);
   const joist_dtype made = call->inference.signature.result[0].dtype;
-  bool traced = false;
-  if (joist_operation(call->op)->family != JOIST_FAMILY_ELEMENTWISE || made == JOIST_F64 ||
-      joist_dtype_kind(made) != JOIST_KIND_FLOAT ||
-      (class != JOIST_CLASS_JOIN && class != JOIST_CLASS_INEXACT && class != JOIST_CLASS_REAL))
-    return false;
-  for (size_t k = 0; k < call->count; k++) {
-    if (!is_r_number(pointer, &call->values[k])) return false;
-    traced |= is_own(pointer, &call->values[k]);
+  if (class == JOIST_CLASS_COMPARE) {
+    bool doubles = false;
+    for (size_t k = 0; k < call->count; k++)
+      doubles |= joist_dtype_kind(call->values[k].argument.operand.type.dtype) == JOIST_KIND_FLOAT;
+    return doubles;
   }
-  return traced;
+  return made != JOIST_F64 && joist_dtype_kind(made) == JOIST_KIND_FLOAT &&
+         (class == JOIST_CLASS_JOIN || class == JOIST_CLASS_INEXACT || class == JOIST_CLASS_REAL);
 }
 
 static joist_value_id add_plain(struct joist_program *program, joist_op op,
@@ -85,11 +103,24 @@ static joist_value_id add_plain(struct joist_program *program, joist_op op,
   return result;
 }
 
-static joist_value_id rounded(struct joist_program *program, joist_value_id exact,
-                              struct joist_type type) {
+static joist_value_id rounded(SEXP pointer, joist_value_id exact, struct joist_type type) {
   struct joist_attributes attributes = {.count = 0};
   joist_attributes_set_type(&attributes, type);
-  return add_plain(program, JOIST_OP_CONVERT, &exact, 1, &attributes, JOIST_NO_SOURCE);
+  return add_plain(&joist_r_trace_of(pointer)->program, JOIST_OP_CONVERT, &exact, 1, &attributes,
+                   JOIST_NO_SOURCE);
+}
+
+/* The number of an R number in double. */
+static joist_value_id in_double(SEXP pointer, const struct joist_r_value *value) {
+  struct joist_r_value exact = *value;
+  const joist_value_id noted = exact_around(pointer, value);
+  if (noted != 0) {
+    exact.argument.value = noted - 1;
+    exact.argument.operand.type = joist_r_trace_of(value->payload)->program.values[noted - 1].type;
+  }
+  const joist_value_id number = joist_r_trace_number(pointer, &exact, exact_type);
+  const bool done = joist_r_trace_of(pointer)->program.values[number].type.dtype == JOIST_F64;
+  return done ? number : rounded(pointer, number, exact_type);
 }
 
 /* The operation in double, and its result rounded to its default dtype. */
@@ -97,34 +128,82 @@ static SEXP apply_to_numbers(SEXP pointer, const struct joist_r_call *call) {
   static const struct joist_attributes none = {.count = 0};
   const struct joist_type type = call->inference.signature.result[0];
   joist_value_id operands[JOIST_ELEMENT_OPERANDS];
-  for (size_t k = 0; k < call->count; k++) {
-    const struct joist_r_value *const value = &call->values[k];
-    const bool computed = is_own(pointer, value) && !value->leaf;
-    operands[k] = computed ? exact_of(joist_r_trace_of(pointer), value->argument.value) - 1
-                           : joist_r_trace_number(pointer, value, exact_type);
-  }
+  for (size_t k = 0; k < call->count; k++) operands[k] = in_double(pointer, &call->values[k]);
   const uint32_t line = joist_r_trace_line(pointer);
   struct joist_program *const program = &joist_r_trace_of(pointer)->program;
   const joist_value_id exact = add_plain(program, call->op, operands, call->count, &none, line);
-  const joist_value_id made = rounded(program, exact, type);
+  const joist_value_id made = type.dtype == JOIST_BOOL ? exact : rounded(pointer, exact, type);
   note_exact(joist_r_trace_of(pointer), made, exact);
   return joist_r_traced(pointer, made, false, type, &call->inference.shape[0]);
+}
+
+/* An R number in another type, which has its value. */
+static void read_as(SEXP pointer, struct joist_r_value *value, struct joist_type type) {
+  struct joist_operand *const operand = &value->argument.operand;
+  if (exact_around(pointer, value) != 0 && operand->type.dtype != type.dtype) {
+    const joist_value_id number = joist_r_trace_number(pointer, value, operand->type);
+    const joist_value_id made = rounded(pointer, number, type);
+    const bool doubles = joist_dtype_kind(type.dtype) == JOIST_KIND_FLOAT;
+    note_exact(joist_r_trace_of(pointer), made, doubles ? in_double(pointer, value) : made);
+    value->payload = pointer;
+    value->argument.value = made;
+  } else {
+    operand->literal = value->leaf || value->form == JOIST_R_LITERAL;
+  }
+  operand->type = type;
+}
+
+void joist_r_trace_read_numbers(struct joist_r_call *call) {
+  const bool power = call->op == JOIST_OP_POW;
+  if (!power && call->op != JOIST_OP_ADD && call->op != JOIST_OP_SUB && call->op != JOIST_OP_MUL &&
+      call->op != JOIST_OP_NEGATE && call->op != JOIST_OP_FLOORDIV && call->op != JOIST_OP_MOD)
+    return;
+  SEXP pointer = trace_of_operands(call);
+  if (!are_r_numbers(pointer, call)) return;
+  for (size_t k = 0; k < call->count; k++) {
+    const joist_kind kind = joist_dtype_kind(call->values[k].argument.operand.type.dtype);
+    if (kind != JOIST_KIND_BOOL && !(power && kind == JOIST_KIND_INT)) return;
+  }
+  const int category = power ? JOIST_CATEGORY_FLOAT : JOIST_CATEGORY_INTEGER;
+  const struct joist_type type = {(joist_dtype)call->rules->literal[category], true};
+  for (size_t k = 0; k < call->count; k++) read_as(pointer, &call->values[k], type);
+}
+
+SEXP joist_r_trace_is_number(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  return Rf_ScalarLogical(exact_around(value.payload, &value) != 0);
+}
+
+SEXP joist_r_trace_as_number(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  if (value.form == JOIST_R_TRACED && !value.leaf && exact_around(value.payload, &value) == 0)
+    note_exact(joist_r_trace_of(value.payload), value.argument.value, value.argument.value);
+  return x;
+}
+
+SEXP joist_r_trace_in_full(SEXP x) {
+  static const struct joist_type full = {JOIST_F64, true};
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  SEXP pointer = joist_r_session()->trace;
+  if (exact_around(pointer, &value) == 0) joist_r_stop(JOIST_ERROR_VALUE, "not an R number");
+  const joist_value_id made = rounded(pointer, in_double(pointer, &value), full);
+  note_exact(joist_r_trace_of(pointer), made, made);
+  return joist_r_traced(pointer, made, false, full, &value.argument.shape);
 }
 
 /* The number of an operand that is read in `wanted`: one that was computed of R numbers is rounded
  * to that dtype alone. */
 static joist_value_id operand_number(SEXP pointer, const struct joist_r_value *value,
                                      joist_dtype wanted) {
-  struct joist_r_trace *const trace = joist_r_trace_of(pointer);
-  const joist_value_id exact =
-      is_own(pointer, value) && !value->leaf ? exact_of(trace, value->argument.value) : 0;
   const joist_kind kind = joist_dtype_kind(wanted);
-  if (exact == 0 || wanted == value->argument.operand.type.dtype ||
+  if (exact_around(pointer, value) == 0 || wanted == value->argument.operand.type.dtype ||
       (kind != JOIST_KIND_FLOAT && kind != JOIST_KIND_COMPLEX))
     return joist_r_trace_number(pointer, value, (struct joist_type){wanted, false});
-  return wanted == JOIST_F64
-             ? exact - 1
-             : rounded(&trace->program, exact - 1, (struct joist_type){wanted, false});
+  const joist_value_id exact = in_double(pointer, value);
+  return wanted == JOIST_F64 ? exact : rounded(pointer, exact, (struct joist_type){wanted, false});
 }
 
 /* ---- instructions ---- */
@@ -180,7 +259,9 @@ static void add(SEXP pointer, const struct joist_r_call *call, joist_value_id *r
 
 SEXP joist_r_trace_call(const struct joist_r_call *call) {
   SEXP pointer = trace_of_operands(call);
-  if (computes_in_double(pointer, call)) return apply_to_numbers(pointer, call);
+  const bool numbers =
+      joist_operation(call->op)->family == JOIST_FAMILY_ELEMENTWISE && are_r_numbers(pointer, call);
+  if (numbers && computes_in_double(call)) return apply_to_numbers(pointer, call);
   joist_value_id made[JOIST_RESULTS_MAX], masks[JOIST_RESULTS_MAX];
   add(pointer, call, made, masks);
   const uint32_t results = joist_operation(call->op)->results;
@@ -189,6 +270,7 @@ SEXP joist_r_trace_call(const struct joist_r_call *call) {
     SEXP tensor = joist_r_traced(pointer, made[r], false, call->inference.signature.result[r],
                                  &call->inference.shape[r]);
     SET_VECTOR_ELT(tensors, r, joist_r_traced_with(tensor, pointer, masks[r]));
+    if (numbers) note_exact(joist_r_trace_of(pointer), made[r], made[r]);
   }
   UNPROTECT(1);
   return results == 1 ? VECTOR_ELT(tensors, 0) : tensors;

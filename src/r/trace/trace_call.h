@@ -7,4 +7,15 @@
 /* Adds the operation to the body being traced, or to the trace that its operands belong to. */
 joist_r_applies joist_r_trace_call;
 
+/* R adds its own flags as integers, and takes powers of its own integers in double: such operands
+ * are read so, before dtypes are inferred. */
+void joist_r_trace_read_numbers(struct joist_r_call *call);
+
+/* .Call entry points. Whether a traced tensor stands for a number that the plain run has as one of
+ * R's own, computed or handed on by branches and loops; to say so of a tensor, which is given back;
+ * and the number in double, an ambiguous f64. */
+SEXP joist_r_trace_is_number(SEXP x);
+SEXP joist_r_trace_as_number(SEXP x);
+SEXP joist_r_trace_in_full(SEXP x);
+
 #endif
