@@ -365,22 +365,25 @@ test_that("entries of C refuse what no function of joist gives them", {
   }
   # Blocks.
   traced <- begun[[2L]]
-  refused("joist_r_block_plan", list(x), list(1:2), 2)
-  refused("joist_r_block_plan", traced, list(), 2)
-  refused("joist_r_block_plan", traced, list(1:2), NA)
-  for (map in list(1L, c(1, 2), c(1L, 3L), c(NA, 1L), 1:3)) {
-    misshapen("joist_r_block_plan", traced, list(map), 2)
+  lazy <- nv_chunked(nv_tensor(matrix(1, 2, 3)), c(1L, 3L)) + 1
+  program <- attr(lazy, "program")
+  for (text in list(x, NULL, c(program, program), "no program", substr(program, 1L, 9L))) {
+    refused("joist_r_block_plan", text, FALSE, 2)
   }
-  plan <- call_entry("joist_r_block_plan", traced, list(1:2), 2)[[1L]]
+  for (parts in list(list(), logical(), 0L)) refused("joist_r_block_plan", program, parts, 2)
+  for (rank in list(NA, -1, 99)) refused("joist_r_block_plan", program, FALSE, rank)
+  plan <- call_entry("joist_r_block_plan", program, FALSE, 2)[[1L]]
   for (other in list(begun[[1L]], NULL, 1, unserialize(serialize(plan, NULL)))) {
     refused("joist_r_block_append", other, c(2L, 3L), FALSE, traced)
   }
   refused("joist_r_block_append", plan, c(2L, 3L), FALSE, list())
   refused("joist_r_block_append", plan, c(2L, 3L), FALSE, list(x))
   refused("joist_r_block_append", plan, c(2L, 3L), NA, traced)
-  refused("joist_r_blocks", "add", list(2L), list(), NULL, 2L)
-  refused("joist_r_blocks", "no such", list(2L), list(NULL), NULL, 2L)
-  misshapen("joist_r_blocks", "add", list(2L, 2L), list(c(1L, 1L), NULL), NULL, 2L)
+  for (damage in list(NULL, list(), list(1), list(x))) {
+    damaged <- lazy
+    attr(damaged, "leaves") <- damage
+    refused("joist_r_block_round", damaged, NULL)
+  }
   refused("joist_r_to_arrow", x, NULL, list(NULL, NULL))
   refused("joist_r_to_arrow", x, NULL, list())
 })
