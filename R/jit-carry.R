@@ -156,7 +156,11 @@ joint_type <- function(a, b, path) {
     )
   }
   joined <- tryCatch(
-    common_dtype(dtype(x), dtype(y), ambiguous(x), ambiguous(y)),
+    if (same_type(x, y)) {
+      list(dtype = dtype(x), ambiguous = ambiguous(x))
+    } else {
+      common_dtype(dtype(x), dtype(y), ambiguous(x), ambiguous(y))
+    },
     joist_promotion_error = function(e) {
       stop_mismatch(
         "`", path, "` is ", type_name(x), " if TRUE and ", type_name(y), " if FALSE, which have ",

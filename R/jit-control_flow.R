@@ -240,6 +240,9 @@ widened_target <- function(target, value) {
     return(NULL)
   }
   type <- carried_type(value)
+  if (type_string(type) == type_string(target)) {
+    return(NULL)
+  }
   joined <- joined_type(target, type)
   if (nzchar(joined) && joined != type_name(target) && joined == type_name(type)) {
     nv_convert(target, dtype(type), ambiguous(type))

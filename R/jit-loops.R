@@ -347,7 +347,19 @@ as_type <- function(x, type) {
   if (!is_tensor(x) || is_number(x)) {
     return(nv_tensor(x, dtype(type), shape(type), ambiguous(type)))
   }
-  if (same_type(x, type)) x else nv_convert(x, dtype(type), ambiguous(type))
+  if (same_type(x, type)) {
+    return(x)
+  }
+  if (is_integer_dtype(x)) x <- promoted_to(x, type)
+  nv_convert(x, dtype(type), ambiguous(type))
+}
+
+# What promotion makes of integers that meet a tensor of that type: a run tells which it has changed.
+promoted_to <- function(x, type) {
+  tryCatch(
+    nv_ifelse(nv_scalar(TRUE), x, nv_scalar(0L, dtype(type), ambiguous(type))),
+    joist_promotion_error = function(e) x
+  )
 }
 
 # Finds the types that the state has in all iterations. `trace` returns the body for given types of
@@ -414,7 +426,8 @@ branch_type <- function(yes, no, path) {
       ", and `", sub("true", "false", path, fixed = TRUE), "` has shape ", shape_text(no_type)
     )
   }
-  joined <- result_dtype(yes, no)
+  joined <- list(dtype = dtype(yes_type), ambiguous = ambiguous(yes_type))
+  if (!same_type(yes_type, no_type)) joined <- result_dtype(yes, no)
   nv_aval(joined$dtype, shape(yes_type), joined$ambiguous, has_mask(yes_type) || has_mask(no_type))
 }
 

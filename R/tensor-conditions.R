@@ -88,7 +88,9 @@ changed_message <- function(facts, file, line) {
     )
     advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
   } else {
-    from <- paste(unique(setdiff(facts$operands, facts$dtype)), collapse = " and ")
+    # The first operand of nv_ifelse() is not converted.
+    converted <- if (facts$op == "ifelse") facts$operands[-1L] else facts$operands
+    from <- paste(unique(setdiff(converted, facts$dtype)), collapse = " and ")
     whole <- is_integer_dtype(facts$dtype)
     what <- paste0(
       if (facts$kind == "overflow") "wraps " else if (whole) "truncates " else "rounds ",
@@ -98,7 +100,12 @@ changed_message <- function(facts, file, line) {
     advice <- "convert both operands to a dtype that holds the values"
   }
   at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
-  subject <- if (facts$op %in% c("update", "put")) "assignment" else paste0("nv_", facts$op, "()")
+  subject <- switch(facts$op,
+    "update" = ,
+    "put" = "assignment",
+    "ifelse" = "`if` or nv_ifelse()",
+    paste0("nv_", facts$op, "()")
+  )
   paste0(
     subject, if (facts$converts) " " else ": ", what, at, "; ", advice,
     ", or allow it by with_promotion(NULL, ..., on = c(", facts$kind, " = \"ok\"))"

@@ -141,6 +141,9 @@ known_positions <- function(x, indices) {
     return(x)
   }
   in_place <- identical(substitute(x), quote(`*tmp*`))
+  if (is.logical(x) && !is.logical(value) && identical(topenv(parent.frame()), baseenv())) {
+    x <- as_filled(x, value)
+  }
   extents <- shape(x)
   vector <- length(extents) == 1L && ...length() == 1L && !missing(..1)
   if (vector && is_append(..1, extents, value)) {
@@ -219,6 +222,12 @@ put_traced <- function(x, indices, value) {
     value <- nv_reshape(value, if (length(value) == 1L) integer() else many)
   }
   apply_operation("put", list(x, positions, value))
+}
+
+# Base R's own code, such as ifelse(), fills logical vectors with what it chooses.
+as_filled <- function(x, value) {
+  joined <- result_dtype(x, value)
+  nv_convert(x, joined$dtype, joined$ambiguous)
 }
 
 nv_tensor_of <- function(x) if (is_number(x)) as_operand(x) else x

@@ -1114,3 +1114,74 @@ test_that("named vectors are made in branches and loops", {
     expect_identical(as_array(unname(made), "character"), as_array(c(x, x), "character"), label = d)
   }
 })
+
+# ---- dtypes of branches ----
+
+test_that("branches that are joined tell which values they change", {
+  x <- nv_tensor(c(1, 2))
+  choose <- function(x, a, b) if (sum(x) > 0) a else b
+  local_promotion(NULL, on = c(overflow = "warn", loss = "warn"))
+  big <- nv_scalar("9007199254740993", "i64")
+  all_ones <- nv_scalar("18446744073709551615", "ui64")
+  one <- nv_scalar(-1L, "i64")
+  expect_warning(jit(choose)(-x, one, all_ones), "`if`.*wraps 1 element of ui64 to i64")
+  expect_warning(nv_if(nv_scalar(FALSE), one, all_ones), "wraps 1 element of ui64 to i64")
+  expect_no_warning(jit(choose)(x, one, all_ones))
+  expect_warning(jit(function(x, a) choose(x, a, 0.5))(x, big), "rounds 1 element of i64 to f64")
+  expect_warning(nv_if(nv_scalar(TRUE), big, 0.5), "rounds 1 element of i64")
+  local_promotion(NULL, on = c(overflow = "error"))
+  expect_error(jit(choose)(-x, one, all_ones), class = "joist_value_error")
+})
+
+test_that("branches of one dtype keep it, under all rules", {
+  choose <- function(first, a, b) if (first) a else b
+  yes <- nv_scalar(TRUE)
+  for (rules in promotion_rule_sets()$id) {
+    for (d in c("i64", "i8", "f16", "f64")) {
+      a <- nv_scalar(3, d)
+      b <- nv_scalar(4, d)
+      expect_identical(with_promotion(rules, jit(choose)(yes, a, b)), a, label = paste(rules, d))
+      expect_identical(with_promotion(rules, nv_if(nv_scalar(FALSE), a, b)), b)
+    }
+  }
+})
+
+test_that("assignment in traced functions gives the dtype and flag of the plain run", {
+  put <- function(y, v) {
+    y[1] <- nv_reduce_max(v)
+    y
+  }
+  row <- function(y, v) {
+    y[1, , ] <- nv_reduce_max(v)
+    y
+  }
+  expect_same_or_error <- function(f, ...) {
+    made <- tryCatch(jit(f)(...), joist_promotion_error = function(e) NULL)
+    if (!is.null(made)) expect_identical(made, f(...))
+  }
+  for (rules in c("jax", "anvil", "numpy", "torch")) {
+    with_promotion(rules, for (d in c("i2", "i8", "i32", "f32")) {
+      for (flags in list(c(TRUE, TRUE), c(TRUE, FALSE), c(FALSE, TRUE), c(FALSE, FALSE))) {
+        y <- nv_tensor(c(0, 1, 0), d, ambiguous = flags[1L])
+        v <- nv_tensor(c(1, 0), d, ambiguous = flags[2L])
+        expect_same_or_error(put, y, v)
+        expect_same_or_error(row, nv_reshape(y, c(1, 3, 1)), v)
+      }
+    })
+  }
+})
+
+test_that("a bool tensor keeps its dtype in assignment, and base R's ifelse() fills others", {
+  put <- function(y, v) {
+    y[1] <- v
+    y
+  }
+  y <- nv_tensor(c(TRUE, FALSE))
+  for (f in list(put, jit(put))) {
+    expect_identical(f(y, FALSE), nv_tensor(c(FALSE, FALSE)))
+    for (v in list(5L, 0.5, nv_scalar(1L, "i8"))) {
+      expect_error(f(y, v), "bool", class = "joist_promotion_error")
+    }
+  }
+  expect_identical(as_array(ifelse(y, nv_tensor(c(5, 6)), 0.5)), c(5, 0.5))
+})

@@ -88,8 +88,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
 
 bool joist_r_may_widen(const struct joist_rules *rules, const struct joist_r_value *x) {
   const struct joist_type own = x->argument.operand.type;
-  return x->form == JOIST_R_CONCRETE &&
-         (own.ambiguous || own.dtype == JOIST_BOOL || rules->has_pairs[JOIST_PAIR_ASSIGN]);
+  return x->form == JOIST_R_CONCRETE && (own.ambiguous || rules->has_pairs[JOIST_PAIR_ASSIGN]);
 }
 
 SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
