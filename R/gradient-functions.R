@@ -11,7 +11,7 @@
 #' Arguments that are neither in `wrt` nor tensors are passed to `f` unchanged. A jitted `f` keeps
 #' its static arguments, which you cannot differentiate with respect to.
 #'
-#' @param f A function that returns one float scalar.
+#' @param f A function that returns one float scalar, or a float tensor with one element.
 #' @param wrt The arguments to differentiate with respect to, by name or position; `NULL` for all
 #'   that are given and are not static. They must be float tensors, R numbers of type double, or
 #'   nested lists of these.
@@ -38,7 +38,7 @@
 #'   derivatives with respect to them are zero. If the value of `f` is missing, so are all of its
 #'   derivatives.
 #' @section Errors: `joist_dtype_error` for an argument in `wrt` or a result that is not a float,
-#'   and for complex numbers between them; `joist_shape_error` for a result that is not a scalar;
+#'   and for complex numbers between them; `joist_shape_error` for a result of several elements;
 #'   `joist_value_error` for a `wrt` that is not an argument, and for an operation without a
 #'   derivative.
 #' @examples
@@ -75,11 +75,12 @@ differentiated <- function(f, wrt, finish) {
       value <- call_function(f, arguments)
       check_scalar(value)
       value <- traced_constant(as_operand(value))
-      one <- traced_constant(scalar_like(1, value))
+      one <- scalar_like(1, value)
+      one <- traced_constant(if (ndims(value) == 0L) one else nv_broadcast_to(one, shape(value)))
       grad <- cotangents(list(value), list(one), inputs)
       # A value that is missing has a derivative that is missing.
       unknown <- mask_of(value)
-      if (!is.null(unknown)) grad <- map_leaves(grad, nv_mask, unknown)
+      if (!is.null(unknown)) grad <- map_leaves(grad, nv_mask, nv_reshape(unknown, integer()))
       finish(value, grad)
     }
     in_trace(compute, arguments, chosen)
@@ -140,10 +141,10 @@ check_scalar <- function(value) {
   if (is.null(value)) {
     stop_joist("joist_value_error", "a gradient needs a function that returns one float scalar")
   }
-  if (ndims(value) != 0L) {
+  if (length(value) != 1L) {
     stop_joist(
-      "joist_shape_error", "a gradient needs a function that returns one float scalar, not a ",
-      "tensor of shape ", shape_text(value), "; take its sum or mean"
+      "joist_shape_error", "a gradient needs a function that returns one float scalar, or a ",
+      "tensor with one element, not one of shape ", shape_text(value), "; take its sum or mean"
     )
   }
   if (!is_float_dtype(value)) {

@@ -181,7 +181,9 @@ collected_arguments <- function(arguments) {
 jit_run <- function(state, f, arguments, static, promotion, policy, device, notes) {
   force(arguments) # not within a method for %in%, which would take the class from an error
   dynamic <- if (length(static) > 0L) !(names(arguments) %in% static)
-  out <- .Call(joist_r_jit_call, state, arguments, dynamic, promotion, policy, device)
+  known <- arguments
+  if (!is.null(dynamic)) known[!dynamic] <- lapply(arguments[!dynamic], content_of)
+  out <- .Call(joist_r_jit_call, state, known, dynamic, promotion, policy, device)
   if (!is_answer(out)) {
     return(out)
   }
@@ -196,8 +198,28 @@ jit_run <- function(state, f, arguments, static, promotion, policy, device, note
   given <- arguments
   given[functions] <- lapply(given[functions], rewritten)
   compiled <- jit_trace(rewritten(f), given, dynamic, notes)
-  out <- .Call(joist_r_jit_run, state, compiled, arguments, dynamic, promotion, policy, device)
+  out <- .Call(joist_r_jit_run, state, compiled, known, dynamic, promotion, policy, device)
   if (is_answer(out)) call_eagerly(f, arguments) else out
+}
+
+# What a static argument is compared by: of environments, which may change, what is in them now.
+content_of <- function(x) {
+  seen <- list()
+  has_own <- function(x) {
+    is.environment(x) || is.list(x) && any(vapply(unclass(x), has_own, NA))
+  }
+  content <- function(x) {
+    if (!has_own(x) || identical(x, globalenv()) || isNamespace(x)) {
+      return(x)
+    }
+    if (is.environment(x)) {
+      for (k in seq_along(seen)) if (identical(seen[[k]], x)) return(k)
+      seen <<- c(seen, list(x))
+      x <- list(attributes(x), as.list.environment(x, all.names = TRUE, sorted = TRUE))
+    }
+    list(attributes(x), lapply(unclass(x), content))
+  }
+  content(x)
 }
 
 # Calls `f` within a trace, or with R numbers that do not fit the dtypes of the program. If that

@@ -671,3 +671,26 @@ test_that("derivatives with respect to R doubles are as exact as the loss", {
     if (is_tensor(got)) expect_equal(as_array(got), 0.2, tolerance = 1e-6, info = rules)
   }
 })
+
+test_that("a result with one element has a gradient, and a Hessian", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  for (wrap in list(identity, jit)) {
+    cubes <- wrap(gradient(function(x) nv_reduce_sum(x^3, drop = FALSE)))
+    expect_identical(cubes(x)$x, nv_tensor(c(3, 12, 27), "f64"))
+    product <- wrap(gradient(function(x) t(nv_reshape(x, c(3, 1))) %*% nv_reshape(x, c(3, 1))))
+    expect_identical(as_array(product(x)$x), c(2, 4, 6))
+    second <- wrap(gradient(function(x) {
+      gradient(function(x) nv_reduce_sum(x^3, drop = FALSE))(x)$x[2]
+    }))
+    expect_identical(as_array(second(x)$x), c(0, 12, 0))
+    one <- nv_tensor(2, "f64")
+    curve <- wrap(gradient(function(x) gradient(function(x) x^3)(x)$x))
+    expect_identical(as_array(curve(one)$x), 12)
+    both <- wrap(value_and_gradient(function(x) x^2))(one)
+    expect_identical(both$value, one^2)
+    expect_identical(both$grad$x, 2 * one)
+    missing <- wrap(gradient(function(x) nv_reduce_sum(x, drop = FALSE)))(nv_tensor(c(1, NA)))
+    expect_identical(as.vector(missing$x), c(NA_real_, NA_real_))
+  }
+  expect_error(gradient(function(x) x)(x), "one element", class = "joist_shape_error")
+})

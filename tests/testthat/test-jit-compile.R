@@ -537,3 +537,34 @@ test_that("an error in an argument keeps its class where some arguments are stat
   expect_error(f(nv_tensor(1), nv_tensor(1)[[7]]), class = "joist_shape_error")
   expect_error(f(nv_tensor(1)[[7]], 1), class = "joist_shape_error")
 })
+
+test_that("a static environment is compared by what is in it", {
+  x <- nv_tensor(c(1, 2), "f64")
+  e <- new.env()
+  e$k <- 2
+  e$own <- e
+  e$inner <- new.env()
+  e$inner$n <- 1
+  runs <- 0
+  f <- jit(function(x, e) {
+    runs <<- runs + 1
+    x * e$k + e$inner$n
+  }, static = "e")
+  expect_identical(as_array(f(x, e)), c(3, 5))
+  expect_identical(as_array(f(x, e)), c(3, 5))
+  expect_identical(runs, 1)
+  e$k <- 5
+  expect_identical(as_array(f(x, e)), c(6, 11))
+  e$inner$n <- 0
+  expect_identical(as_array(f(x, e)), c(5, 10))
+  expect_identical(runs, 3)
+  e$k <- 2
+  e$inner$n <- 1
+  expect_identical(as_array(f(x, e)), c(3, 5))
+  expect_identical(runs, 3)
+  g <- jit(function(x, l) x * l$a$e$k, static = "l")
+  l <- list(a = list(e = e))
+  expect_identical(as_array(g(x, l)), c(2, 4))
+  e$k <- 3
+  expect_identical(as_array(g(x, l)), c(3, 6))
+})
