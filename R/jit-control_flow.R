@@ -203,6 +203,10 @@ control_fit <- function(site, value) {
     return(value)
   }
   frame <- parent.frame()
+  # A list holds any value. One that is looked at in another way would be copied when it is changed.
+  if (is.name(site$target) && is.list(get0(as.character(site$target), frame))) {
+    return(value)
+  }
   if (is_tensor(value) || has_traced_index(site, frame)) fit_target(site, frame, value)
   value
 }

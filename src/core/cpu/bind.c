@@ -77,15 +77,6 @@ static struct joist_step *only_for_one(const struct joist_plan *plan,
   return found != NULL && readers == 1 && found->op == op ? found : NULL;
 }
 
-static bool is_splat(const struct joist_plan *plan, const struct joist_group *group,
-                     struct joist_ref slot) {
-  const struct joist_step *const steps = plan->steps + group->first_step;
-  for (uint32_t s = 0; s < group->step_count; s++)
-    if (steps[s].kind == JOIST_STEP_SPLAT && !slot.array && steps[s].out.index == slot.index)
-      return true;
-  return false;
-}
-
 /* A sum of ifelse(mask, scalar, x), or of ifelse(mask | is_nan(x), scalar, x), selects while it
  * folds: one pass over x, which is prefetched. */
 static void bind_masked_fold(const struct joist_plan *plan, const struct joist_group *group,
@@ -95,8 +86,7 @@ static void bind_masked_fold(const struct joist_plan *plan, const struct joist_g
       joist_masked_fold_find(combine, fold->in[0].dtype, fold->out.dtype);
   struct joist_step *const select = only_for_one(plan, group, fold->in[0], JOIST_OP_IFELSE);
   if (masked == NULL || fold->counts_wrapped || group->space.inner > 1 || select == NULL ||
-      select + 1 != fold || is_splat(plan, group, select->in[0]) ||
-      !is_splat(plan, group, select->in[1]) || !select->in[2].array)
+      select + 1 != fold || select->in[0].repeats || !select->in[1].repeats || !select->in[2].array)
     return;
   memcpy(fold->masked, select->in, sizeof fold->masked);
   fold->bound[3] = (joist_bound *)masked;
@@ -112,11 +102,10 @@ static void bind_masked_fold(const struct joist_plan *plan, const struct joist_g
 /* ---- operations of arrays and one number ---- */
 
 /* Powers and quotients by a scalar that was repeated to fill a slot. */
-static void bind_by_number(const struct joist_plan *plan, const struct joist_group *group,
-                           struct joist_step *step) {
+static void bind_by_number(const struct joist_plan *plan, struct joist_step *step) {
   const struct joist_instruction *const i = &plan->program->instructions[step->instruction];
   if (step->kind != JOIST_STEP_OPERATION || joist_step_operands(step) != 2 || joist_is_mixed(i) ||
-      !is_splat(plan, group, step->in[1]))
+      !step->in[1].repeats)
     return;
   joist_kernel *const kernel = joist_kernel_by_number_find(step->op, i->signature.compute);
   if (kernel == NULL) return;
@@ -151,7 +140,7 @@ void joist_bind_group(const struct joist_plan *plan, const struct joist_group *g
   for (uint32_t s = 0; s < group->step_count; s++) {
     struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind == JOIST_STEP_FOLD) bind_masked_fold(plan, group, step);
-    bind_by_number(plan, group, step);
+    bind_by_number(plan, step);
   }
   struct joist_group *const own = &plan->groups[group - plan->groups];
   widen_tile(plan, own);

@@ -17,6 +17,7 @@ struct joist_ref {
   uint32_t index;
   uint32_t size; /* bytes per element */
   joist_dtype dtype;
+  bool repeats; /* a slot that JOIST_STEP_SPLAT fills */
 };
 
 typedef enum {

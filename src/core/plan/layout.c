@@ -16,14 +16,8 @@ static uint32_t work_of(joist_op op, joist_dtype result) {
 }
 
 /* Whether the step is a power of one number, which may be a square or a root: as cheap as that. */
-static bool is_power_of_number(const struct joist_plan *plan, const struct joist_group *group,
-                               const struct joist_step *step) {
-  const struct joist_step *const steps = plan->steps + group->first_step;
-  if (step->kind != JOIST_STEP_OPERATION || step->in[1].array || step->op != JOIST_OP_POW)
-    return false;
-  for (uint32_t s = 0; s < group->step_count; s++)
-    if (steps[s].kind == JOIST_STEP_SPLAT && steps[s].out.index == step->in[1].index) return true;
-  return false;
+static bool is_power_of_number(const struct joist_step *step) {
+  return step->kind == JOIST_STEP_OPERATION && step->op == JOIST_OP_POW && step->in[1].repeats;
 }
 
 /* The operands that a step reads in any case: an operation looks at the mask of its result where
@@ -38,8 +32,7 @@ static void mark_leaving(const struct joist_plan *plan, const struct joist_group
   struct joist_step *const steps = plan->steps + group->first_step;
   uint32_t work = group->work;
   for (uint32_t s = 0; s < group->step_count; s++)
-    if (is_power_of_number(plan, group, &steps[s]))
-      work -= work_of(JOIST_OP_POW, steps[s].out.dtype) - 1;
+    if (is_power_of_number(&steps[s])) work -= work_of(JOIST_OP_POW, steps[s].out.dtype) - 1;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const bool writes = steps[s].kind == JOIST_STEP_OPERATION ||
                         steps[s].kind == JOIST_STEP_CONVERT || steps[s].kind == JOIST_STEP_COPY;

@@ -51,7 +51,7 @@ static bool is_elementwise(const struct joist_instruction *i) {
 
 static struct joist_ref new_slot(struct planner *planner, joist_dtype dtype) {
   return (struct joist_ref){false, planner->plan->slot_count++, (uint32_t)joist_dtype_size(dtype),
-                            dtype};
+                            dtype, false};
 }
 
 static struct joist_step *add_step(struct planner *planner, joist_step_kind kind,
@@ -88,7 +88,7 @@ static void forget_forms(struct planner *planner) {
 
 static struct joist_ref array_ref(const struct planner *planner, joist_value_id value) {
   const joist_dtype dtype = planner->program->values[value].type.dtype;
-  return (struct joist_ref){true, value, (uint32_t)joist_dtype_size(dtype), dtype};
+  return (struct joist_ref){true, value, (uint32_t)joist_dtype_size(dtype), dtype, false};
 }
 
 /* What the steps of an instruction report. */
@@ -229,6 +229,7 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
   struct joist_ref ref;
   if (count == 1 && planner->group->count != 1 && !viewed) {
     ref = new_slot(planner, compute);
+    ref.repeats = true;
     struct joist_step *const step =
         add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
     step->through = wanted;
