@@ -205,37 +205,16 @@ as_carried <- function(x, type) {
 
 # ---- variables ----
 
-# The variables that code assigns: of the frame, and by `<<-` of functions around it.
-slots_of <- function(changes, frame, site) {
-  c(
-    lapply(changes$assigned, function(name) list(name = name, env = frame)),
-    lapply(changes$supers, function(name) outer_slot(name, frame, site))
-  )
-}
-
-outer_slot <- function(name, frame, site) {
-  at <- parent.env(frame)
-  while (!identical(at, emptyenv()) && !exists(name, envir = at, inherits = FALSE)) {
-    at <- parent.env(at)
-  }
-  if (identical(at, emptyenv()) || identical(at, globalenv()) || isNamespace(at) ||
-    environmentIsLocked(at)) {
-    stop_flow(
-      site, "`", name, " <<-` on a traced condition changes a variable outside of the traced ",
-      "function; return its value instead"
-    )
-  }
-  list(name = name, env = at, hidden = TRUE)
-}
-
 # The code of a promise that joist has put into a frame: a variable without a value, or one whose
 # use is noted.
 own_promise <- function(name, frame) {
   code <- eval(call("substitute", as.name(name), frame))
-  if (is.call(code) && is.function(code[[1L]]) &&
-    (identical(code[[1L]], stop_poisoned) || identical(code[[1L]], noted_value))) {
-    code
-  }
+  if (is_own_promise(code)) code
+}
+
+is_own_promise <- function(code) {
+  is.call(code) && is.function(code[[1L]]) &&
+    (identical(code[[1L]], stop_poisoned) || identical(code[[1L]], noted_value))
 }
 
 stop_poisoned <- function(condition) stop(condition)
@@ -273,6 +252,10 @@ read_slot <- function(slot) {
     value <- tryCatch(list(get(name, envir = frame)), error = function(e) NULL)
     return(if (is.null(value)) list(state = "kept") else list(state = "bound", value = value[[1L]]))
   }
+  entry_of_promise(code)
+}
+
+entry_of_promise <- function(code) {
   if (identical(code[[1L]], stop_poisoned)) {
     return(list(state = "poison", condition = code[[2L]]))
   }
@@ -668,4 +651,23 @@ no_iteration_text <- function(loop, slot) {
     "`", slot$name, "` has no value: ", header_of(loop$site), place_of(loop$site),
     " had no iteration; assign `", slot$name, "` before"
   )
+}
+
+# The variables of a loop after an iteration. Others that have changed are found.
+slots_after <- function(loop) {
+  changed <- changed_slots(loop$world, loop$frame, loop$site)
+  more <- Filter(function(slot) {
+    known <- vapply(loop$slots, function(own) {
+      identical(own$name, slot$name) && identical(own$env, slot$env)
+    }, NA)
+    !any(known) && !identical(read_slot(slot), slot$before)
+  }, changed)
+  if (length(more) > 0L) {
+    for (slot in more) put_back(slot)
+    stop(structure(
+      class = c("joist_more_slots", "condition"),
+      list(message = "", call = NULL, slots = unname(more))
+    ))
+  }
+  lapply(loop$slots, read_slot)
 }

@@ -244,7 +244,7 @@ call_function <- function(f, arguments) {
   named <- names(arguments)
   symbols <- sprintf("argument%d", seq_along(arguments))
   if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
-  frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f)))
+  frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f), parent = emptyenv()))
   own <- if ("jitted" %in% symbols) f else quote(jitted)
   check_value(eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame))
 }
@@ -267,9 +267,11 @@ in_session <- function(push, expr) {
 }
 
 jit_trace <- function(f, arguments, dynamic, notes = NULL) {
-  old <- flow$notes
-  on.exit(flow$notes <- old)
-  flow$notes <- notes
+  new <- list(notes = notes, first = sys.nframe(), traced = f, outer = NULL)
+  new <- c(new, list(frames = list(), failure = NULL))
+  old <- mget(names(new), flow)
+  on.exit(list2env(old, flow))
+  list2env(new, flow)
   trace <- .Call(joist_r_trace_begin, arguments, dynamic, NULL)
   depth <- session()$depth
   on.exit(.Call(joist_r_pop_sessions, depth), add = TRUE)
@@ -279,6 +281,7 @@ jit_trace <- function(f, arguments, dynamic, notes = NULL) {
     call_function(f, trace[[2L]]),
     error = function(e) explain_value(e, traced)
   )
+  if (!is.null(flow$failure)) stop(flow$failure)
   tryCatch(.Call(joist_r_trace_end, trace[[1L]], result, NULL), joist_value_error = function(e) {
     at <- first_misfit(result)
     if (!is.null(at)) e$message <- paste0("the result", at, " of the function: ", e$message)
@@ -308,6 +311,14 @@ explain_value <- function(e, traced, body = FALSE) {
     return(NULL)
   }
   call <- conditionCall(e)
+  if (is.call(call) && any(vapply(call[-1L], is.environment, NA))) {
+    # The user's function calls joist's, which runs its code.
+    from <- users_call(flow$first, c("stop", "stopifnot"))
+    if (!is.null(from)) {
+      e["call"] <- from
+      stop(e)
+    }
+  }
   head <- if (is.call(call)) call[[1L]]
   if (is.call(head) && identical(head[[1L]], quote(`::`))) head <- head[[3L]]
   keyword <- if (is.name(head)) as.character(head) else ""

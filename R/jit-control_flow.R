@@ -4,9 +4,11 @@
 # assigns is the carry.
 
 # What helpers hand over to the code that called them, the frames whose branches and loops are under
-# way, and the function that is being traced.
+# way, and the trace: the number of its first frame, its function, and the environments that were
+# there before it.
 flow <- list2env(list(
-  value = NULL, left = NULL, taken = NULL, frames = list(), notes = NULL, counting = NULL
+  value = NULL, left = NULL, taken = NULL, frames = list(), notes = NULL, counting = NULL,
+  first = NULL, traced = NULL, outer = NULL, effects = 0L, failure = NULL
 ), parent = emptyenv())
 
 is_traced <- function(x) inherits(x, "nv_traced")
@@ -14,10 +16,15 @@ is_traced <- function(x) inherits(x, "nv_traced")
 # ---- called by rewritten code ----
 
 # The body of a function that has parts.
-control_run <- function(parts) {
+control_run <- function(code) {
+  parts <- code$parts
   frame <- parent.frame()
   ran <- .Call(joist_r_code_parts, parts, frame)
-  if (is.null(ran[[4L]])) ran[[2L]] else run_parts(parts, frame, in_function, ran)$value
+  if (is.null(ran[[4L]])) {
+    return(ran[[2L]])
+  }
+  value <- run_parts(parts, frame, in_function, ran)$value
+  if (is_undefined(value)) NULL else value
 }
 
 # Which arm of `switch` comes next: the branch for TRUE, for FALSE, or the value of both.
@@ -107,7 +114,7 @@ lazy_branches <- function(site, frame, left) {
   known <- function() completion(0L, !and)
   yes <- if (and) other else known
   no <- if (and) known else other
-  merged_branches(site, frame, left, yes, no, site$changes, TRUE)$value
+  merged_branches(site, frame, left, yes, no, TRUE)$value
 }
 
 # Whether R's `while` goes on. A traced condition runs the rest of the loop.

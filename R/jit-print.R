@@ -37,6 +37,7 @@ nv_print <- function(x, label = NULL) {
     value <- traced_constant(as_operand(x))
     operands <- if (has_mask(value)) list(without_mask(value), mask_of(value)) else list(value)
     apply_operation("print", operands, list(label = label_number(label)))
+    note_effect()
   }
   invisible(x)
 }
@@ -44,6 +45,7 @@ nv_print <- function(x, label = NULL) {
 # Programs have the numbers of labels, which last as long as the session: a label is used often.
 prints <- new.env(parent = emptyenv())
 prints$labels <- character()
+prints$conditions <- list()
 prints$quiet <- FALSE
 
 # Raises the error of a program whose requirement is not met.
@@ -61,8 +63,14 @@ label_number <- function(label) {
   at
 }
 
-# Called by the core when a program comes to a print.
+# Called by the core when a program comes to a print, which may stand for a condition to raise.
 show_value <- function(x, number) {
+  condition <- prints$conditions[[as.character(number)]]
+  if (!is.null(condition)) {
+    if (inherits(condition, "error")) stop(condition)
+    if (inherits(condition, "warning")) warning(condition) else message(condition)
+    return()
+  }
   if (number > 0) cat(prints$labels[number], ":\n", sep = "")
   print(x)
 }

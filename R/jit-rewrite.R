@@ -15,13 +15,16 @@ packages_left_alone <- c(
 )
 
 is_users <- function(f) {
-  if (typeof(f) != "closure" || inherits(f, "joist_jit")) {
+  if (typeof(f) != "closure" || isS4(f) || inherits(f, "joist_jit")) {
     return(FALSE)
   }
   if (identical(environment(f), topenv(matchThisEnv = NULL))) {
     return(FALSE)
   }
-  home <- topenv(environment(f), matchThisEnv = NULL)
+  is_users_home(topenv(environment(f), matchThisEnv = NULL))
+}
+
+is_users_home <- function(home) {
   if (isNamespace(home)) {
     return(match(getNamespaceName(home), packages_left_alone, 0L) == 0L)
   }
@@ -31,7 +34,8 @@ is_users <- function(f) {
 # The words for which a function is rewritten.
 flow_words <- c(
   "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "[<-", "<<-", "c",
-  "max", "min", "sum", "prod", "range", "any", "all"
+  "max", "min", "sum", "prod", "range", "any", "all", "stopifnot", "print", "cat", "writeLines",
+  "Sys.time", "Sys.Date", "date", "proc.time"
 )
 
 # Code that was rewritten before, by its address: a closure is rewritten once, however often it is
@@ -155,9 +159,6 @@ escapes <- function(code) unique(.Call(joist_r_code_escapes, code))
 # Variables of the frame that code assigns; functions in the code assign them by `<<-`.
 assigned_in <- function(code) unique(.Call(joist_r_code_assigned, code))
 
-# What `<<-` assigns, outside of functions written in the code.
-super_assigned <- function(code) unique(.Call(joist_r_code_super_assigned, code))
-
 # How often each variable is read.
 reads_in <- function(code) {
   names <- .Call(joist_r_code_reads, code)
@@ -191,13 +192,13 @@ rewrite_closure <- function(f) {
   c(made, list(names = names, defaults = defaults, changed = changed))
 }
 
-# What is known of the function that code is in: `reads`, `locals`, and its `arguments`.
+# What is known of the function that code is in: `reads` and `locals`.
 rewrite_function <- function(defaults, code, reference, up) {
   names <- names(defaults)
   # Variables that only functions written in the code are assigned to.
   literal <- setdiff(.Call(joist_r_code_whole, code, TRUE), .Call(joist_r_code_whole, code, FALSE))
   fun <- list(
-    reads = reads_in(code), arguments = union(names, up$arguments),
+    reads = reads_in(code),
     locals = union(setdiff(c(names, assigned_in(code)), literal), up$locals)
   )
   # R wants UseMethod() to be called by the function itself.
@@ -206,7 +207,7 @@ rewrite_function <- function(defaults, code, reference, up) {
   code <- if (native || length(escapes(code)) == 0L) {
     expression_code(code, context)
   } else {
-    call(".joist_run", parts_of(code, context))
+    call(".joist_run", list2env(list(parts = parts_of(code, context)), parent = emptyenv()))
   }
   if (is.call(code)) attr(code, "joist_rewritten") <- TRUE
   formals <- as.list(defaults)
@@ -225,33 +226,14 @@ new_site <- function(kind, code, context) {
   merged <- if (kind %in% loop_heads) union(live, names(reads)) else live
   list2env(list(
     kind = kind, call = code, ref = context$ref, needed = context$needed, live = live,
-    merged = merged, escapes = escapes(code),
-    forced = intersect(names(reads), context$fun$arguments)
+    merged = merged, escapes = escapes(code), dots = "..." %in% names(reads)
   ), parent = emptyenv())
-}
-
-# The variables that code assigns, in the frame and (`supers`) around it, and whether it may call
-# stop().
-changes_in <- function(code) {
-  list(
-    assigned = assigned_in(code), supers = super_assigned(code),
-    raises = "stop" %in% .Call(joist_r_code_called, code)
-  )
-}
-
-changes_of <- function(parts) {
-  all <- lapply(parts, `[[`, "changes")
-  list(
-    assigned = unique(unlist(lapply(all, `[[`, "assigned"))),
-    supers = unique(unlist(lapply(all, `[[`, "supers"))),
-    raises = any(vapply(all, `[[`, NA, "raises"))
-  )
 }
 
 # Code as one part, even if it has ways out.
 one_part <- function(code, context) {
   own <- with_line(expression_code(code, context), context$ref)
-  list(new_part("code", code, own))
+  list(new_part("code", own))
 }
 
 # The parts of a statement. Neighbours without ways out are one part.
@@ -289,10 +271,9 @@ part_kinds <- c("code", ways_out, "if", "loop", "inner")
 if_kind <- 4L
 
 # C knows the first four fields. The code of an `if` is its condition; `inner` code has ways out.
-new_part <- function(kind, source, code, site = NULL) {
+new_part <- function(kind, code, site = NULL) {
   list(
-    kind = match(kind, part_kinds) - 1L, code = code, yes = site$yes, no = site$no, site = site,
-    changes = changes_in(source)
+    kind = match(kind, part_kinds) - 1L, code = code, yes = site$yes, no = site$no, site = site
   )
 }
 
@@ -300,16 +281,16 @@ statement_part <- function(code, context) {
   head <- head_of(code)
   if (head == "if") {
     site <- branch(code, context)
-    return(new_part("if", code, site$condition, site))
+    return(new_part("if", site$condition, site))
   }
   if (head %in% loop_heads) {
-    return(new_part("loop", code, NULL, loop(code, context)))
+    return(new_part("loop", NULL, loop(code, context)))
   }
   if (head %in% ways_out) {
     value <- if (length(code) > 1L) valued(code[[2L]], context)
-    return(new_part(head, code, with_line(value, context$ref)))
+    return(new_part(head, with_line(value, context$ref)))
   }
-  new_part("inner", code, with_line(expression_code(code, context), context$ref))
+  new_part("inner", with_line(expression_code(code, context), context$ref))
 }
 
 # Code in braces, with the line of the source that R notes for what is evaluated.
@@ -343,7 +324,6 @@ valued <- function(code, context) {
 
 branch <- function(code, context, parts = parts_of) {
   site <- new_site("if", code, context)
-  site$changes <- changes_in(code)
   site$yes <- parts(code[[3L]], context)
   site$no <- if (length(code) > 3L) parts(code[[4L]], context) else list()
   site$yes_always <- .Call(joist_r_code_always_escapes, code[[3L]])
@@ -366,7 +346,7 @@ loop <- function(code, context, parts = parts_of) {
   head <- head_of(code)
   site <- new_site(head, code, context)
   at <- switch(head, "for" = 4L, "while" = 3L, "repeat" = 2L)
-  site$changes <- changes_in(code)
+  site$assigned <- assigned_in(code)
   site$ways <- ways_in(code)
   site$endless <- FALSE
   inner <- context
@@ -383,7 +363,7 @@ loop <- function(code, context, parts = parts_of) {
     site$counted <- is_counting(code[[3L]])
   } else {
     condition <- if (head == "while") code[[2L]] else TRUE
-    site$given <- changes_in(condition)
+    site$given <- assigned_in(condition)
     site$condition <- with_line(valued(condition, context), context$ref)
     site$endless <- isTRUE(condition)
   }
@@ -510,7 +490,6 @@ is_known_function <- function(code) {
 lazy_operator <- function(code, head, context) {
   site <- new_site(head, code, context)
   site$right <- one_part(code[[3L]], context)
-  site$changes <- changes_in(code[[3L]])
   site$simple <- is_harmless(code[[3L]])
   call(
     ".joist_lazy", site, expression_code(code[[2L]], context), expression_code(code[[3L]], context)

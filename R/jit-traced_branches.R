@@ -84,7 +84,7 @@ follow <- function(done, rest, frame, level) {
   left <- left_by(done)
   merged_branches(
     done$site, frame, done$kind == 0L, function() run_parts(rest, frame, level),
-    function() at_end(left, level), changes_of(rest), level$needed
+    function() at_end(left, level), level$needed
   )
 }
 
@@ -103,23 +103,35 @@ run_branches <- function(site, frame, condition, level, rest = list()) {
   merged_branches(
     site, frame, condition, function() run_parts(yes, frame, level),
     function() run_parts(no, frame, level),
-    if (length(rest) == 0L) site$changes else changes_of(c(yes, no)), level$needed
+    level$needed
   )
 }
 
-# Traces both branches, functions that give completions, and merges what they assign; `changes` is
-# that of their code.
-merged_branches <- function(site, frame, condition, yes, no, changes, needed) {
+# Traces both branches, functions that give completions, and merges what they assign.
+merged_branches <- function(site, frame, condition, yes, no, needed) {
   frames <- enter_region(site, frame)
   on.exit(flow$frames <- frames)
-  slots <- slots_of(changes, frame, site)
-  before <- lapply(slots, read_slot)
-  y <- traced_branch(site, yes, slots, before, changes$raises)
-  n <- traced_branch(site, no, slots, before, changes$raises)
+  world <- look_around(frame)
+  effects <- flow$effects
+  y <- traced_branch(site, frame, yes, world)
+  n <- traced_branch(site, frame, no, world)
+  slots <- c(y$slots, n$slots)
+  slots <- slots[!duplicated(names(slots))]
   plan <- list2env(list(pairs = list()), parent = emptyenv())
-  after <- Map(function(slot, a, b, was) {
-    merged_slot(site, slot, a, b, was, plan)
-  }, slots, y$slots, n$slots, before)
+  after <- lapply(names(slots), function(key) {
+    slot <- slots[[key]]
+    part <- function(side) if (is.null(side$slots[[key]])) slot$before else side$slots[[key]]$after
+    if (has_stopped(y$done)) {
+      return(slot_beside(part(n), slot, plan, "no"))
+    }
+    if (has_stopped(n$done)) {
+      return(slot_beside(part(y), slot, plan, "yes"))
+    }
+    merged_slot(site, slot, part(y), part(n), plan)
+  })
+  if (length(plan$pairs) == 0L && flow$effects > effects) {
+    new_place(plan, undefined, undefined, flag_type())
+  }
   done <- merged_completion(site, y$done, n$done, needed, plan)
   results <- finish_branches(condition, y, n, plan$pairs)
   for (k in seq_along(slots)) write_slot(slots[[k]], with_results(after[[k]], results))
@@ -141,43 +153,26 @@ enter_region <- function(site, frame) {
       "while it is traced"
     )
   }
-  # Arguments that nothing has looked at yet would be computed within a branch.
-  for (name in site$forced) force_argument(name, frame)
+  if (site$dots) tryCatch(eval(quote(list(...)), frame), error = function(e) NULL)
   flow$frames <- c(before, list(frame))
   before
 }
 
-force_argument <- function(name, frame) {
-  while (!identical(frame, emptyenv()) && !exists(name, envir = frame, inherits = FALSE)) {
-    frame <- parent.env(frame)
-  }
-  if (identical(frame, emptyenv()) || isNamespace(frame) || identical(frame, globalenv())) {
-    return()
-  }
-  if (name == "...") {
-    tryCatch(eval(quote(list(...)), frame), error = function(e) NULL)
-  } else if (is.null(own_promise(name, frame))) {
-    tryCatch(get(name, envir = frame), error = function(e) NULL)
-  }
-}
-
-# `raises` is whether the code may call stop().
-traced_branch <- function(site, compute, slots, before, raises) {
+traced_branch <- function(site, frame, compute, world) {
   begun <- .Call(joist_r_region_begin, session()$trace, list())
-  on.exit(for (k in seq_along(slots)) write_slot(slots[[k]], before[[k]]))
-  within_body(begun[[1L]], {
-    done <- if (!raises) {
-      compute()
-    } else {
-      withCallingHandlers(compute(), simpleError = function(e) {
-        stop_flow(
-          site, "stop() on a traced condition cannot raise an error when the program runs (\"",
-          conditionMessage(e), "\"); check the value outside of jit(), or return a flag"
-        )
-      })
+  slots <- NULL
+  on.exit({
+    if (is.null(slots)) {
+      slots <- tryCatch(changed_slots(world, frame, site), error = function(e) list())
     }
-    list(body = begun[[1L]], done = done, slots = lapply(slots, read_slot))
+    for (slot in slots) put_back(slot)
   })
+  done <- within_body(begun[[1L]], with_conditions(site, compute))
+  slots <- changed_slots(world, frame, site)
+  list(body = begun[[1L]], done = done, slots = lapply(slots, function(slot) {
+    slot$after <- read_slot(slot)
+    slot
+  }))
 }
 
 finish_branches <- function(condition, y, n, pairs) {
@@ -196,8 +191,16 @@ finish_branches <- function(condition, y, n, pairs) {
   as_r_numbers(join_masks(results, types), vapply(pairs, `[[`, NA, "number"))
 }
 
+# The variable after a branch beside one that has raised an error.
+slot_beside <- function(entry, slot, plan, side) {
+  if (entry$state == "bound" && !identical(entry, slot$before)) {
+    entry$value <- merge_undefined(entry$value, plan, side)
+  }
+  entry
+}
+
 # The variable after both branches.
-merged_slot <- function(site, slot, a, b, was, plan) {
+merged_slot <- function(site, slot, a, b, plan) {
   if (identical(a, b)) {
     return(a)
   }
@@ -249,12 +252,17 @@ merged_slot <- function(site, slot, a, b, was, plan) {
 
 merged_completion <- function(site, y, n, needed, plan) {
   may <- sort(union(y$may, n$may))
-  kind <- y$kind
-  if (length(may) > 1L) kind <- merge_values(y$kind, n$kind, plan, "kind")
+  kind <- if (has_stopped(y)) n$kind else y$kind
+  if (length(may) > 1L) {
+    part <- function(done) if (has_stopped(done)) undefined else done$kind
+    kind <- merge_values(part(y), part(n), plan, "kind")
+  }
   value <- NULL
   if (3L %in% may || (needed && identical(may, 0L))) {
     # Where the function does not return, no value is asked for.
-    part <- function(done) if (3L %in% may && !3L %in% done$may) undefined else done$value
+    part <- function(done) {
+      if (has_stopped(done) || 3L %in% may && !3L %in% done$may) undefined else done$value
+    }
     value <- tryCatch(
       merge_values(part(y), part(n), plan, "the value"),
       joist_mismatch = function(e) {

@@ -87,7 +87,7 @@ run_for <- function(site, frame, values) {
       done <- merged_branches(site, frame, done$kind == 0L, function() {
         assign(site$variable, value, envir = frame)
         run_parts(site$body, frame, in_body)
-      }, function() left, site$changes, FALSE)
+      }, function() left, FALSE)
     }
     if (all(done$may != 0L)) break
   }
@@ -135,7 +135,7 @@ next_condition <- function(site, frame, done) {
     return(normal)
   }
   never <- function() completion(0L, FALSE)
-  merged_branches(site, frame, normal, test, never, site$given, TRUE)$value
+  merged_branches(site, frame, normal, test, never, TRUE)$value
 }
 
 for_region <- function(site, frame, values) {
@@ -187,16 +187,19 @@ while_region <- function(site, frame, going, done) {
 }
 
 # Runs a loop. A variable that an earlier loop may have left without a value counts as unassigned,
-# unless the body reads it first: then the program checks the earlier loop.
-in_new_loop <- function(site, frame, certain, first, run) {
-  loop <- new_loop(site, frame, certain, first)
-  if (length(loop$entered) == 0L) {
-    return(run(loop))
+# unless the body reads it first: then the program checks the earlier loop. What code of other
+# functions assigns is known when the body has been traced.
+in_new_loop <- function(site, frame, certain, first, run, doubts = TRUE, extra = list()) {
+  world <- look_around(frame)
+  loop <- new_loop(site, frame, certain, first, doubts, extra)
+  loop$world <- world
+  done <- tryCatch(run(loop), joist_maybe_read = function(e) e, joist_more_slots = function(e) e)
+  if (!inherits(done, c("joist_maybe_read", "joist_more_slots"))) {
+    return(done)
   }
-  tryCatch(run(loop), joist_maybe_read = function(e) {
-    for (k in names(loop$entered)) write_slot(loop$slots[[as.integer(k)]], loop$entered[[k]])
-    run(new_loop(site, frame, certain, first, FALSE))
-  })
+  for (k in names(loop$entered)) write_slot(loop$slots[[as.integer(k)]], loop$entered[[k]])
+  if (inherits(done, "joist_maybe_read")) doubts <- FALSE
+  in_new_loop(site, frame, certain, first, run, doubts, c(extra, done$slots))
 }
 
 # A loop whose body is traced: the variables that it assigns, each with a `status`:
@@ -204,10 +207,10 @@ in_new_loop <- function(site, frame, certain, first, run) {
 #   out    has a value after an iteration, which is read after the loop
 #   plain  keeps the value it has before the loop
 #   temp   has a value within an iteration only
-new_loop <- function(site, frame, certain, first, doubts = TRUE) {
+new_loop <- function(site, frame, certain, first, doubts, extra) {
   flow$frames <- enter_region(site, frame)
   hidden <- new.env(parent = emptyenv())
-  slots <- slots_of(site$changes, frame, site)
+  slots <- c(lapply(site$assigned, function(name) list(name = name, env = frame)), extra)
   returns <- "return" %in% site$ways
   if (returns) slots <- c(slots, list(list(name = "value", env = hidden, hidden = TRUE)))
   loop <- list2env(list(
@@ -257,29 +260,37 @@ scan_region <- function(loop, values) {
   frame <- loop$frame
   site <- loop$site
   slice <- nv_aval(dtype(values), integer(), ambiguous(values), has_mask(values))
-  traced <- settle_region(loop, function() {
-    types <- carried_types(loop)
+  effects <- flow$effects
+  # A loop that only has effects carries a flag, which keeps it.
+  pad <- list()
+  trace <- function() {
+    types <- c(pad, carried_types(loop))
     trace_body(c(types, list(slice)), function(inputs) {
-      bind_variables(loop, inputs[seq_along(types)])
+      bind_variables(loop, inputs[seq_along(types)[seq_along(types) > length(pad)]])
       loop$element <- inputs[[length(inputs)]]
       assign(site$variable, loop$element, envir = frame)
-      run_parts(site$body, frame, in_body)
-      list(after = lapply(loop$slots, read_slot))
+      with_conditions(site, function() run_parts(site$body, frame, in_body))
+      list(after = slots_after(loop))
     })
-  })
-  types <- carried_types(loop)
+  }
+  traced <- settle_region(loop, trace)
+  if (length(carried_types(loop)) == 0L && flow$effects > effects) {
+    pad <- list(flag_type())
+    traced <- settle_region(loop, trace)
+  }
+  types <- c(pad, carried_types(loop))
+  results <- list()
   if (length(types) > 0L) {
-    start <- split_masks(carried_before(loop), types)
+    start <- split_masks(c(lapply(pad, as_carried, x = FALSE), carried_before(loop)), types)
     end_body(traced, function() {
-      split_masks(carried_after(loop, traced$outputs$after), types)
+      after <- carried_after(loop, traced$outputs$after)
+      split_masks(c(lapply(pad, as_carried, x = FALSE), after), types)
     })
     operands <- c(start, split_masks(list(values), list(values)))
     attributes <- list(carries = length(start), reverse = FALSE)
     results <- join_masks(apply_bodies("scan", operands, list(traced$body), attributes), types)
-  } else {
-    results <- list()
   }
-  write_variables(loop, results)
+  write_variables(loop, results[seq_along(results) > length(pad)])
   if (!loop$carry[[loop$variable]]$status %in% c("out", "temp")) {
     assign(site$variable, values[[length(values)]], envir = frame)
   }
@@ -295,7 +306,7 @@ run_region <- function(loop, going, done) {
   loop$indexed <- !is.null(loop$length)
   # A condition without assignments is a body; otherwise each iteration computes the next condition.
   loop$flagged <- loop$indexed || site$endless || !is_known(done) ||
-    any(c("break", "return") %in% site$ways) || length(unlist(site$given[1:2])) > 0L
+    any(c("break", "return") %in% site$ways) || length(site$given) > 0L
   loop$flags <- loop_flags(loop)
   traced <- settle_region(loop, function() traced_iteration(loop))
   types <- c(loop$flags, carried_types(loop))
@@ -335,7 +346,9 @@ traced_iteration <- function(loop) {
   if (!loop$flagged) {
     loop$condition <- trace_body(types, function(inputs) {
       bind_variables(loop, inputs[seq_along(inputs) > first])
-      list(condition_of(run_code(site$condition, loop$frame), site))
+      holds <- condition_of(run_code(site$condition, loop$frame), site)
+      slots_after(loop)
+      list(holds)
     })
     used <- loop$cells
     restore_variables(loop)
@@ -346,9 +359,9 @@ traced_iteration <- function(loop) {
     if (loop$indexed) {
       assign(site$variable, loop$element_at(at), envir = loop$frame)
     }
-    done <- run_parts(site$body, loop$frame, in_body)
+    done <- with_conditions(site, function() run_parts(site$body, loop$frame, in_body))
     flags <- next_flags(loop, done, at)
-    list(flags = flags, after = lapply(loop$slots, read_slot))
+    list(flags = flags, after = slots_after(loop))
   })
   for (k in seq_along(used)) {
     if (!is.null(used[[k]]) && used[[k]]$used) note_cell(loop$cells[[k]])

@@ -52,6 +52,7 @@
 #include "r/trace/trace.h"
 #include "r/trace/trace_call.h"
 #include "r/trace/trace_walk.h"
+#include "r/trace/world.h"
 
 #define ENTRY(name, arguments) \
   { #name, (DL_FUNC)(void (*)(void))name, arguments }
@@ -173,13 +174,16 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_code_quotes, 1),
     ENTRY(joist_r_code_reads, 1),
     ENTRY(joist_r_code_assigned, 1),
-    ENTRY(joist_r_code_super_assigned, 1),
     ENTRY(joist_r_code_whole, 2),
     ENTRY(joist_r_code_called, 1),
     ENTRY(joist_r_code_strings, 1),
     ENTRY(joist_r_code_escapes, 1),
     ENTRY(joist_r_code_run, 2),
     ENTRY(joist_r_code_parts, 2),
+    ENTRY(joist_r_world, 3),
+    ENTRY(joist_r_world_look, 2),
+    ENTRY(joist_r_world_own, 4),
+    ENTRY(joist_r_world_changes, 2),
     ENTRY(joist_r_code_always_escapes, 1),
     ENTRY(joist_r_trace_walk, 3),
     ENTRY(joist_r_trace_length, 1),

@@ -536,7 +536,7 @@ test_that("`<<-` assigns variables of the traced functions around", {
   }, list(0.5), list(-2))
   home <- new.env(parent = globalenv())
   f <- eval(quote(function(x) if (x > 0) kept <<- x else x), home)
-  expect_error(jit(f)(as_f64(1)), "`kept <<-` on a traced condition", class = "joist_trace_error")
+  expect_error(jit(f)(as_f64(1)), "`kept` is outside of the traced", class = "joist_trace_error")
 })
 
 # ---- algorithms ----
@@ -907,8 +907,6 @@ test_that("bounds of `for` that are not one number are errors with the line", {
 test_that("what cannot depend on a traced condition is an error that says so", {
   error <- line_error(c("function(x) {", "  switch(x, 1, 2)", "}"), as_f64(1))
   expect_match(conditionMessage(error), "switch\\(\\).*line 2")
-  error <- line_error(c("function(x) {", "  if (x > 0) stop(\"bad\")", "  x", "}"), as_f64(1))
-  expect_match(conditionMessage(error), "stop\\(\\).*bad.*line 2")
   error <- line_error(c("function(x) {", "  if (x > 0) on.exit(NULL)", "  x", "}"), as_f64(1))
   expect_match(conditionMessage(error), "on.exit\\(\\).*line 2")
   error <- line_error(

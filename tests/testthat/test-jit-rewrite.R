@@ -45,7 +45,6 @@ test_that("assigned variables are found", {
   here <- c("a", "b", "c", "d", "e", "g", "a", "local_function", "o", "p", "q")
   inner <- c("m", "n", "n") # the innermost function is in two
   expect_identical(assigned(code), c(here, inner))
-  expect_identical(in_code("super_assigned", code), "i")
   expect_identical(assigned(quote(x)), character())
   expect_identical(assigned(quote(f()[1] <- 2)), character())
 

@@ -142,10 +142,6 @@ static void collect_assigned(struct found *found, SEXP code) {
 
 SEXP joist_r_code_assigned(SEXP code) { return collected(collect_assigned, code); }
 
-static void collect_super(struct found *found, SEXP code) { walk(found, code, false, visit_super); }
-
-SEXP joist_r_code_super_assigned(SEXP code) { return collected(collect_super, code); }
-
 static bool is_function(SEXP code) { return TYPEOF(code) == LANGSXP && word_of(code) == FUNCTION; }
 
 static void visit_literal(struct found *found, SEXP call, enum word word) {

@@ -21,8 +21,6 @@ SEXP joist_r_code_reads(SEXP code);
 /* The variables that `<-`, `=` and `for` assign, then those that functions in the code assign by
  * `<<-`. */
 SEXP joist_r_code_assigned(SEXP code);
-/* The variables that `<<-` assigns. */
-SEXP joist_r_code_super_assigned(SEXP code);
 /* Of the variables that are assigned as a whole: those that are assigned a function written in the
  * code if `literal` is TRUE, otherwise those that are assigned anything else. */
 SEXP joist_r_code_whole(SEXP code, SEXP literal);

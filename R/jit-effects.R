@@ -1,0 +1,243 @@
+# What a traced branch or body changes, wherever the code that does it stands: the variables of all
+# environments that can be reached are compared before and after (r/trace/world.c). Those of
+# environments made in the trace are carried as local ones are; others cannot change.
+
+# ---- environments ----
+
+# The environments before a branch or body in `frame`. Those of `outer` were there before the trace.
+look_around <- function(frame) {
+  packages <- c("joist", packages_left_alone)
+  if (is.null(flow$outer)) {
+    roots <- c(globalenv(), flow$traced, if (flow$first > 1L) user_frames(seq_len(flow$first - 1L)))
+    flow$outer <- .Call(joist_r_world, roots, packages, list())
+  }
+  frames <- user_frames(seq(flow$first, length.out = sys.nframe() - flow$first))
+  inner <- .Call(joist_r_world, c(frame, frames), packages, flow$outer)
+  world <- list(inner = inner, all = c(inner, flow$outer))
+  # Arguments that nothing has looked at yet would be computed within a branch.
+  world$before <- .Call(joist_r_world_look, world$all, length(inner))
+  if (any(vapply(world$before[seq_along(inner)], may_have_effects, NA))) {
+    after <- .Call(joist_r_world_look, world$all, 0L)
+    changed <- unlist(.Call(joist_r_world_changes, world$before, after))
+    if (length(changed) > 0L) {
+      fail_trace(
+        list(call = NULL), "`", changed[1L], "` is changed by an argument that is first computed ",
+        "within a branch or loop on a traced condition; compute it before, by force()"
+      )
+    }
+  }
+  world
+}
+
+# Whether an argument that was computed now may have changed a variable.
+may_have_effects <- function(looked) {
+  codes <- looked[[2L]][lengths(looked[[4L]]) > 0L]
+  any(!vapply(codes, is_without_effects, NA))
+}
+
+is_without_effects <- function(code) {
+  called <- if (is.call(code)) setdiff(.Call(joist_r_code_called, code), "(")
+  safe <- function(name) nzchar(name) && is.primitive(get0(name, baseenv()))
+  !any(c("<-", "=", "<<-") %in% called) && all(vapply(called, safe, NA))
+}
+
+# The frames of the user's functions and of what they call.
+user_frames <- function(numbers) {
+  callers <- sys.parents()
+  functions <- lapply(numbers, sys.function)
+  frames <- lapply(numbers, sys.frame)
+  frames[!.Call(joist_r_world_own, topenv(), functions, frames, callers[numbers] - numbers[1L])]
+}
+
+# The variables that have changed since: slots with `before`, what they had.
+changed_slots <- function(world, frame, site) {
+  now <- .Call(joist_r_world_look, world$all, 0L)
+  names <- .Call(joist_r_world_changes, world$before, now)
+  slots <- list()
+  for (k in which(lengths(names) > 0L)) {
+    env <- world$all[[k]]
+    for (name in names[[k]]) {
+      slot <- list(name = name, env = env, before = entry_before(world$before[[k]], name, env))
+      if (!identical(env, frame)) slot$hidden <- TRUE
+      # Reference objects get their methods when these are first called.
+      value <- now[[k]][[2L]][match(name, now[[k]][[1L]])]
+      if (slot$before$state == "unbound" && inherits(value[[1L]], "refMethodDef")) next
+      if (k > length(world$inner) || name == "") stop_effect(site, slot)
+      slots[[paste(k, name)]] <- slot
+    }
+  }
+  slots
+}
+
+# The entry of a variable as read_slot() gives it, from what joist_r_world_look() saw.
+entry_before <- function(looked, name, env) {
+  if (name == "") {
+    return(list(state = "kept"))
+  }
+  at <- match(name, looked[[1L]])
+  if (is.na(at)) {
+    return(read_around(name, env))
+  }
+  value <- looked[[2L]][[at]]
+  if (is_own_promise(value)) {
+    return(entry_of_promise(value))
+  }
+  forced <- looked[[4L]][[at]]
+  list(state = "bound", value = if (is.null(forced)) value else forced[[1L]])
+}
+
+# An error that ends the trace, also where code of the user handles errors.
+fail_trace <- function(site, ...) {
+  tryCatch(stop_flow(site, ...), error = function(e) flow$failure <- e)
+  stop(flow$failure)
+}
+
+stop_effect <- function(site, slot) {
+  put_back(slot)
+  if (slot$name == ".Random.seed") {
+    fail_trace(
+      site, "R's random numbers cannot depend on a traced condition: ", header_of(site), place_of(site),
+      " draws some; call nv_rnorm() or nv_runif() with a key"
+    )
+  }
+  what <- if (slot$name == "") "an attribute of an environment" else paste0("`", slot$name, "`")
+  fail_trace(
+    site, what, " is outside of the traced function, and ", header_of(site), " changes it on a ",
+    "traced condition; return the value instead"
+  )
+}
+
+put_back <- function(slot) {
+  tryCatch(write_slot(slot, slot$before), error = function(e) NULL)
+}
+
+# ---- conditions ----
+
+# How a branch ended that has raised an error: never.
+stopped <- list(kind = -1L, value = undefined, may = integer())
+
+has_stopped <- function(done) length(done$may) == 0L
+
+# Runs the code of a branch or body. What stop(), warning() and message() raise there in code of the
+# user becomes an instruction, which raises it when the program runs.
+with_conditions <- function(site, compute) {
+  first <- sys.nframe()
+  delayedAssign("leave", return(stopped))
+  later <- function(functions) {
+    function(e) {
+      from <- users_call(first, functions)
+      if (is.null(from)) {
+        return()
+      }
+      e["call"] <- from
+      if (is_handled(first, list(base::suppressWarnings, base::suppressMessages))) {
+        return()
+      }
+      if (is_handled(first, list(base::tryCatch, base::try, base::withCallingHandlers))) {
+        fail_trace(
+          site, functions[1L], "() on a traced condition cannot be handled while jit() traces the ",
+          "function (\"", conditionMessage(e), "\"); return a flag instead"
+        )
+      }
+      raise_later(e)
+      if (inherits(e, "error")) leave
+      invokeRestart(if (inherits(e, "warning")) "muffleWarning" else "muffleMessage")
+    }
+  }
+  withCallingHandlers(
+    compute(),
+    error = later(c("stop", "stopifnot")), warning = later("warning"), message = later("message")
+  )
+}
+
+# The call of the user's function that has called a function of base R that raises a condition, in a
+# list; NULL if none has.
+users_call <- function(first, functions) {
+  raising <- c(lapply(functions, get, baseenv()), control_stopifnot)
+  for (k in seq(sys.nframe(), first + 1L)) {
+    if (any(vapply(raising, identical, NA, sys.function(k)))) {
+      from <- sys.parents()[k]
+      around <- if (from > 0L) environment(sys.function(from)) else globalenv()
+      if (is.environment(around) && is_users_home(topenv(around, matchThisEnv = NULL)) &&
+        !identical(around, topenv())) {
+        return(list(if (from > 0L) sys.call(from)))
+      }
+    }
+  }
+}
+
+# Whether code of the user calls one of the functions that handle conditions around a branch or body.
+is_handled <- function(first, handling) {
+  for (k in seq(flow$first + 1L, length.out = max(first - flow$first - 1L, 0L))) {
+    if (any(vapply(handling, identical, NA, sys.function(k)))) {
+      around <- environment(sys.function(sys.parents()[k]))
+      own <- identical(around, topenv()) || identical(around, baseenv()) ||
+        identical(around, .BaseNamespaceEnv)
+      if (!own) {
+        return(TRUE)
+      }
+    }
+  }
+  FALSE
+}
+
+raise_later <- function(condition) {
+  number <- length(prints$labels) + 1
+  prints$labels[number] <- conditionMessage(condition)
+  prints$conditions[[as.character(number)]] <- condition
+  apply_operation("print", list(traced_constant(nv_scalar(0L))), list(label = number))
+  note_effect()
+}
+
+# A branch or body without results is kept if it has effects.
+note_effect <- function() flow$effects <- flow$effects + 1L
+
+# R's stopifnot() in traced functions.
+control_stopifnot <- function(...) {
+  call <- sys.call(-1L)
+  frame <- parent.frame()
+  codes <- as.list(substitute(list(...)))[-1L]
+  for (k in seq_len(...length())) {
+    value <- ...elt(k)
+    name <- names(codes)[k]
+    text <- if (!is.null(name) && nzchar(name)) {
+      name
+    } else {
+      paste(short_code(codes[[k]]), if (length(value) > 1L) "are not all TRUE" else "is not TRUE")
+    }
+    failure <- simpleError(text, call)
+    if (is_traced(value)) {
+      site <- list(kind = "stopifnot", call = sys.call(), merged = character(), dots = FALSE)
+      holds <- condition_of(all(value), site)
+      merged_branches(site, frame, holds, function() completion(0L), function() {
+        raise_later(failure)
+        stopped
+      }, FALSE)
+    } else if (!(is.logical(value) && !anyNA(value) && all(value))) {
+      stop(failure)
+    }
+  }
+  invisible()
+}
+
+# Functions that read or change what a program does not know.
+only_outside <- function(name, instead) {
+  f <- get(name, baseenv())
+  function(...) {
+    if (length(flow$frames) > 0L) {
+      call <- list(call = sys.call())
+      fail_trace(call, name, "() cannot depend on a traced condition: ", instead)
+    }
+    f(...)
+  }
+}
+
+control_functions <- c(control_functions, list(
+  stopifnot = control_stopifnot, print = only_outside("print", "call nv_print()"),
+  cat = only_outside("cat", "call nv_print()"),
+  writeLines = only_outside("writeLines", "call nv_print()"),
+  Sys.time = only_outside("Sys.time", "call it before, and use its value"),
+  Sys.Date = only_outside("Sys.Date", "call it before, and use its value"),
+  date = only_outside("date", "call it before, and use its value"),
+  proc.time = only_outside("proc.time", "call it before, and use its value")
+))

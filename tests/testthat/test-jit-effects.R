@@ -1,0 +1,308 @@
+# Effects in traced branches and loops: assignments of variables wherever they stand, conditions, and
+# what cannot be traced. The wanted results are those of the same functions called without jit().
+
+six <- nv_tensor(c(1, 2, 3), "f64")
+
+values_of <- function(x) {
+  if (is_tensor(x)) {
+    return(as.vector(as_array(x)))
+  }
+  if (is.list(x)) lapply(x, values_of) else as.vector(x)
+}
+
+expect_as_plain <- function(f, ..., inputs = list(six, six * 10)) {
+  compiled <- jit(f)
+  for (x in inputs) expect_identical(values_of(compiled(x, ...)), values_of(f(x, ...)))
+}
+
+code_of <- function(text) eval(parse(text = text, keep.source = FALSE), new.env(parent = globalenv()))
+
+test_that("a closure that a branch calls changes its variable only there", {
+  f <- function(x) {
+    k <- 1
+    g <- function() k <<- 10
+    if (sum(x) > 20) g()
+    sum(x) * k
+  }
+  expect_as_plain(f)
+  expect_identical(as_array(gradient(f)(six)$x), c(1, 1, 1))
+  expect_identical(as_array(gradient(f)(six * 10)$x), c(10, 10, 10))
+})
+
+test_that("a closure that a loop calls counts its iterations", {
+  expect_as_plain(function(x) {
+    n <- 0
+    inc <- function() n <<- n + 1
+    while (sum(x) > 1) {
+      x <- x / 2
+      inc()
+    }
+    n
+  })
+  expect_as_plain(function(x) {
+    n <- 0
+    inc <- function(by) n <<- n + by
+    for (e in x) if (e > 2) inc(e)
+    n
+  })
+  expect_as_plain(function(x) {
+    n <- 0
+    inc <- function(by) n <<- n + by
+    repeat {
+      inc(1)
+      if (n * sum(x) > 50) break
+    }
+    n
+  })
+})
+
+test_that("generators keep their state", {
+  counter <- code_of("function() {
+    n <- 0
+    list(add = function(k) n <<- n + k, get = function() n)
+  }")
+  expect_as_plain(function(x) {
+    a <- counter()
+    b <- counter()
+    if (sum(x) > 20) a$add(2) else b$add(3)
+    for (e in x) b$add(e)
+    c(a$get(), b$get())
+  })
+  made <- counter()
+  expect_error(jit(function(x) {
+    if (sum(x) > 3) made$add(1)
+    x
+  })(six), "`n` is outside of the traced function.*return the value", class = "joist_trace_error")
+  expect_identical(made$get(), 0)
+})
+
+test_that("environments made in the trace are carried, and others are left as they were", {
+  expect_as_plain(function(x) {
+    e <- new.env()
+    e$n <- 1
+    e$list <- list(a = 1, b = 2)
+    if (sum(x) > 20) e$n <- 5 else e$list$a <- sum(x)
+    e[["n"]] + e$list$a
+  })
+  set <- code_of("function(e, v) e$n <- v")
+  expect_as_plain(function(x) {
+    e <- list2env(list(n = 0))
+    for (k in x) set(e, e$n + k)
+    e$n
+  })
+  home <- new.env()
+  home$n <- 0
+  home$inner <- new.env()
+  change <- list(
+    function(x) if (sum(x) > 3) home$n <- 5 else x,
+    function(x) if (sum(x) > 3) home$inner$m <- 5 else x,
+    function(x) if (sum(x) > 3) assign("n", 5, envir = home) else x,
+    function(x) if (sum(x) > 3) rm("n", envir = home) else x,
+    function(x) if (sum(x) > 3) local(n <- 6, envir = home) else x,
+    function(x) for (e in x) home$n <- e
+  )
+  for (f in change) {
+    expect_error(jit(f)(six), "is outside of the traced function", class = "joist_trace_error")
+    expect_identical(home$n, 0)
+    expect_identical(names(home$inner), character())
+  }
+  expect_error(jit(function(x) {
+    e <- new.env()
+    if (sum(x) > 3) attr(e, "k") <- 1
+    x
+  })(six), "attribute of an environment", class = "joist_trace_error")
+})
+
+test_that("objects of R6 and reference classes keep their state", {
+  skip_if_not_installed("R6")
+  Counter <- R6::R6Class("Counter", public = list( # nolint: object_name_linter.
+    n = 0, add = function(k) {
+      self$n <- self$n + k
+      invisible(self)
+    }
+  ))
+  expect_as_plain(function(x) {
+    a <- Counter$new()
+    if (sum(x) > 20) a$add(3) else a$add(1)$add(1)
+    for (e in x) a$add(e)
+    a$n
+  })
+  Log <- setRefClass("Log", fields = list(lines = "ANY"), methods = list( # nolint: object_name_linter.
+    write = function(k) {
+      lines <<- lines + k
+      invisible(.self)
+    }
+  ), where = new.env())
+  expect_as_plain(function(x) {
+    a <- Log$new(lines = 1)
+    if (sum(x) > 20) a$write(3)
+    for (e in x) a$write(e)
+    a$lines
+  })
+})
+
+test_that("functions given to base R's functions change variables", {
+  expect_as_plain(function(x) {
+    n <- 0
+    if (sum(x) > 20) lapply(1:3, function(k) n <<- n + k)
+    if (sum(x) > 2) Map(function(a, b) n <<- n + a * b, 1:2, 3:4)
+    if (sum(x) < 20) Reduce(function(a, b) {
+      n <<- n + 1
+      a + b
+    }, 1:4)
+    n
+  })
+  expect_as_plain(function(x) {
+    n <- 1
+    put <- function(v) n <<- v
+    if (sum(x) > 20) do.call(put, list(9)) else do.call("put", list(v = 4))
+    n
+  })
+  expect_as_plain(function(x) {
+    n <- 1
+    up <- function() assign("n", 4, envir = parent.frame())
+    if (sum(x) > 20) up()
+    n
+  })
+})
+
+test_that("the right sides of `&&` and `||` change variables where they are computed", {
+  expect_as_plain(function(x) {
+    n <- 0
+    up <- function() {
+      n <<- n + 1
+      TRUE
+    }
+    if (sum(x) > 20 && up()) n <- n + 10
+    if (sum(x) > 20 || up()) n <- n + 100
+    n
+  })
+})
+
+test_that("arguments with effects are computed before a branch reads them, or are an error", {
+  pick <- code_of("function(a, b) if (sum(a) > 20) b else 0")
+  expect_error(jit(function(x) {
+    n <- 0
+    pick(x, {
+      n <- 7
+      1
+    })
+    n
+  })(six), "`n` is changed by an argument", class = "joist_trace_error")
+  expect_as_plain(function(x) {
+    n <- 0
+    y <- pick(x, sum(x) + 1)
+    y + n
+  })
+})
+
+test_that("R's random numbers in a branch are an error that names joist's", {
+  f <- function(x) {
+    if (sum(x) > 3) x <- x + rnorm(1)
+    x
+  }
+  expect_error(jit(f)(six), "nv_rnorm\\(\\).*key", class = "joist_trace_error")
+  expect_error(jit(function(x) {
+    s <- 0
+    for (e in x) s <- s + sample(3L, 1L)
+    s
+  })(six), "nv_rnorm", class = "joist_trace_error")
+})
+
+test_that("stop() and stopifnot() raise their errors where the plain run does", {
+  raising <- list(
+    function(x) {
+      if (sum(x) > 20) stop("too large")
+      sum(x)
+    },
+    function(x) {
+      if (sum(x) > 20) stop("too large") else y <- 3
+      y * x
+    },
+    function(x) {
+      y <- if (sum(x) > 20) stop("too large") else x
+      y + 1
+    },
+    function(x) {
+      for (e in x) if (e > 20) stop("too large")
+      x
+    },
+    function(x) {
+      if (sum(x) > 20) stop(structure(
+        class = c("own", "error", "condition"), list(message = "too large", call = NULL)
+      ))
+      x
+    },
+    function(x) {
+      if (sum(x) > 20) {
+        if (x[1] > 1) stop("too large") else x <- x + 1
+      }
+      x
+    },
+    function(x) {
+      stopifnot("too large" = sum(x) < 20)
+      x
+    },
+    function(x) {
+      if (x[1] > 5) stopifnot("too large" = FALSE)
+      x
+    }
+  )
+  for (f in raising) {
+    compiled <- jit(f)
+    expect_identical(values_of(compiled(six)), values_of(f(six)))
+    for (g in list(f, compiled)) {
+      error <- expect_error(g(six * 10), "too large")
+      expect_identical(conditionMessage(error), "too large")
+    }
+  }
+  expect_s3_class(tryCatch(jit(raising[[5L]])(six * 10), error = identity), "own")
+  expect_error(gradient(raising[[1L]])(six * 10), "too large")
+  expect_identical(as_array(gradient(raising[[1L]])(six)$x), c(1, 1, 1))
+  named <- function(x) {
+    stopifnot(all(x > 0), length(x) == 3L)
+    x
+  }
+  expect_identical(values_of(jit(named)(six)), c(1, 2, 3))
+  expect_error(jit(named)(-six), "all\\(x > 0\\) is not TRUE")
+  expect_error(jit(function(x) {
+    tryCatch(if (sum(x) > 3) stop("caught") else 1, error = function(e) 2)
+  })(six), "cannot be handled", class = "joist_trace_error")
+})
+
+test_that("warnings and messages of a branch are signaled when the program runs", {
+  f <- jit(function(x) {
+    if (sum(x) > 20) warning("large")
+    for (e in x) if (e > 25) message("very large")
+    sum(x)
+  })
+  expect_silent(f(six))
+  expect_message(expect_warning(f(six * 10), "large"), "very large")
+  expect_message(expect_warning(f(six * 10), "large"), "very large")
+  quiet <- jit(function(x) suppressWarnings(if (sum(x) > 20) {
+    warning("large")
+    1
+  } else {
+    2
+  }))
+  expect_silent(quiet(six * 10))
+})
+
+test_that("what reads a clock or prints in a branch is an error", {
+  for (f in list(
+    function(x) if (sum(x) > 3) Sys.time() else 1, function(x) if (sum(x) > 3) cat("a\n") else 1,
+    function(x) for (e in x) print(e)
+  )) {
+    expect_error(jit(f)(six), "cannot depend on a traced condition", class = "joist_trace_error")
+  }
+})
+
+test_that("a branch or loop that only prints is kept", {
+  f <- jit(function(x) {
+    if (sum(x) > 20) nv_print(x[1], "first")
+    for (e in x) if (e > 25) nv_print(e, "element")
+    sum(x)
+  })
+  expect_output(f(six * 10), "first.*element")
+  expect_silent(f(six))
+})
