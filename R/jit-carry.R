@@ -311,13 +311,14 @@ note_variable <- function(slot, value, up = NULL) {
 
 # Whether an earlier loop has assigned the variable, if that had an iteration.
 may_lack_value <- function(entry) {
-  entry$state == "bound" &&
+  flow$doubts && entry$state == "bound" &&
     any(vapply(split_value(entry$value, TRUE)$leaves, is_in_doubt, NA))
 }
 
 is_in_doubt <- function(x) !is.null(attr(x, "joist_doubt"))
 
 in_doubt <- function(x) {
+  flow$doubts <- TRUE
   attr(x, "joist_doubt") <- TRUE
   x
 }

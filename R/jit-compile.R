@@ -56,13 +56,22 @@
 #'   A variable keeps its shape and dtype in all iterations. One that starts as an R number takes
 #'   the dtype that the body gives it, and is exact: `s <- 0` becomes `f64` where `f64` is added.
 #'   The values of two branches have a common dtype, and R doubles among themselves are an ambiguous
-#'   `f64`. A condition is one TRUE or FALSE, which may not be missing. `stop()`, `switch()` and
-#'   `on.exit()` cannot depend on a traced condition. `<<-` can, for variables of traced functions.
-#'   Other effects on R's state, such as `print()` and assignments into environments, happen once,
-#'   while a branch or body is traced, or more often, until the types of a loop are known. After a
+#'   `f64`. A condition is one TRUE or FALSE, which may not be missing. `switch()` and
+#'   `on.exit()` cannot depend on a traced condition. After a
 #'   loop without iterations all variables are as before, that of `for` as well; if a variable that
 #'   gets its first value in the loop is used afterwards, the program stops with an error that names
 #'   it.
+#' @section Effects: What a branch or body changes is changed where the program comes to it, wherever
+#'   the code stands that does so: variables that a helper assigns by `<<-` or `assign()`, and those
+#'   of environments and objects, such as `self$n`, that are made while the function is traced. A
+#'   change of what was there before, such as a global variable, is an error: return the value
+#'   instead. `stop()`, `stopifnot()`, `warning()` and `message()` in a branch or body signal their
+#'   conditions when the program comes to them; there, no `tryCatch()` of the traced function can
+#'   handle them. R's random numbers, `print()`, `cat()` and clocks are errors in a branch or body;
+#'   [nv_rnorm()] with a key and [nv_print()] can be part of it. What else has effects, such as
+#'   writing files or plotting, happens once, while a branch or body is traced, or more often, until
+#'   the types of a loop are known; outside of branches and bodies so does everything, as in
+#'   `count <<- count + 1`: once for each program, not in each call.
 #' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled
 #'   when they have run for some milliseconds and are called again, or have run for a tenth of a
 #'   second: as C, which `program(f, what = "c")` shows, by a compiler that runs beside R. Files are
@@ -268,7 +277,7 @@ in_session <- function(push, expr) {
 
 jit_trace <- function(f, arguments, dynamic, notes = NULL) {
   new <- list(notes = notes, first = sys.nframe(), traced = f, outer = NULL)
-  new <- c(new, list(frames = list(), failure = NULL))
+  new <- c(new, list(frames = list(), failure = NULL, doubts = FALSE))
   old <- mget(names(new), flow)
   on.exit(list2env(old, flow))
   list2env(new, flow)

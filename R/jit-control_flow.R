@@ -8,7 +8,7 @@
 # there before it.
 flow <- list2env(list(
   value = NULL, left = NULL, taken = NULL, frames = list(), notes = NULL, counting = NULL,
-  first = NULL, traced = NULL, outer = NULL, effects = 0L, failure = NULL
+  first = NULL, traced = NULL, outer = NULL, effects = 0L, failure = NULL, doubts = FALSE
 ), parent = emptyenv())
 
 is_traced <- function(x) inherits(x, "nv_traced")

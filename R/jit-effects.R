@@ -16,7 +16,7 @@ look_around <- function(frame) {
   world <- list(inner = inner, all = c(inner, flow$outer))
   # Arguments that nothing has looked at yet would be computed within a branch.
   world$before <- .Call(joist_r_world_look, world$all, length(inner))
-  if (any(vapply(world$before[seq_along(inner)], may_have_effects, NA))) {
+  if (.Call(joist_r_world_unsure, world$before)) {
     after <- .Call(joist_r_world_look, world$all, 0L)
     changed <- unlist(.Call(joist_r_world_changes, world$before, after))
     if (length(changed) > 0L) {
@@ -29,23 +29,11 @@ look_around <- function(frame) {
   world
 }
 
-# Whether an argument that was computed now may have changed a variable.
-may_have_effects <- function(looked) {
-  codes <- looked[[2L]][lengths(looked[[4L]]) > 0L]
-  any(!vapply(codes, is_without_effects, NA))
-}
-
-is_without_effects <- function(code) {
-  called <- if (is.call(code)) setdiff(.Call(joist_r_code_called, code), "(")
-  safe <- function(name) nzchar(name) && is.primitive(get0(name, baseenv()))
-  !any(c("<-", "=", "<<-") %in% called) && all(vapply(called, safe, NA))
-}
-
 # The frames of the user's functions and of what they call.
 user_frames <- function(numbers) {
   callers <- sys.parents()
   functions <- lapply(numbers, sys.function)
-  frames <- lapply(numbers, sys.frame)
+  frames <- as.list(sys.frames())[numbers]
   frames[!.Call(joist_r_world_own, topenv(), functions, frames, callers[numbers] - numbers[1L])]
 }
 
@@ -222,13 +210,16 @@ control_stopifnot <- function(...) {
 
 # Functions that read or change what a program does not know.
 only_outside <- function(name, instead) {
-  f <- get(name, baseenv())
+  f <- stats::setNames(list(get(name, baseenv())), name)
+  force(instead)
   function(...) {
     if (length(flow$frames) > 0L) {
       call <- list(call = sys.call())
       fail_trace(call, name, "() cannot depend on a traced condition: ", instead)
     }
-    f(...)
+    call <- sys.call()
+    call[[1L]] <- as.name(name)
+    eval(call, list2env(f, parent = parent.frame()))
   }
 }
 

@@ -165,7 +165,7 @@ traced_branch <- function(site, frame, compute, world) {
     if (is.null(slots)) {
       slots <- tryCatch(changed_slots(world, frame, site), error = function(e) list())
     }
-    for (slot in slots) put_back(slot)
+    for (slot in slots) write_slot(slot, slot$before)
   })
   done <- within_body(begun[[1L]], with_conditions(site, compute))
   slots <- changed_slots(world, frame, site)
@@ -251,17 +251,17 @@ merged_slot <- function(site, slot, a, b, plan) {
 }
 
 merged_completion <- function(site, y, n, needed, plan) {
-  may <- sort(union(y$may, n$may))
+  may <- (0:3)[tabulate(c(y$may, n$may) + 1L, 4L) > 0L]
   kind <- if (has_stopped(y)) n$kind else y$kind
   if (length(may) > 1L) {
     part <- function(done) if (has_stopped(done)) undefined else done$kind
     kind <- merge_values(part(y), part(n), plan, "kind")
   }
   value <- NULL
-  if (3L %in% may || (needed && identical(may, 0L))) {
+  if (any(may == 3L) || (needed && identical(may, 0L))) {
     # Where the function does not return, no value is asked for.
     part <- function(done) {
-      if (has_stopped(done) || 3L %in% may && !3L %in% done$may) undefined else done$value
+      if (has_stopped(done) || any(may == 3L) && all(done$may != 3L)) undefined else done$value
     }
     value <- tryCatch(
       merge_values(part(y), part(n), plan, "the value"),

@@ -183,6 +183,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_world, 3),
     ENTRY(joist_r_world_look, 2),
     ENTRY(joist_r_world_own, 4),
+    ENTRY(joist_r_world_unsure, 1),
     ENTRY(joist_r_world_changes, 2),
     ENTRY(joist_r_code_always_escapes, 1),
     ENTRY(joist_r_trace_walk, 3),

@@ -86,6 +86,32 @@ static SEXP forced_values(SEXP environment, SEXP names, SEXP values) {
   return forced;
 }
 
+/* Whether code calls primitive functions alone, and assigns nothing. */
+static bool is_harmless(SEXP code) {
+  if (TYPEOF(code) != LANGSXP) return true;
+  R_CheckStack();
+  SEXP head = CAR(code);
+  if (TYPEOF(head) != SYMSXP) return false;
+  const char *const name = CHAR(PRINTNAME(head));
+  if (strcmp(name, "<-") == 0 || strcmp(name, "=") == 0 || strcmp(name, "<<-") == 0) return false;
+  if (!R_existsVarInFrame(R_BaseEnv, head)) return false;
+  if (!Rf_isPrimitive(Rf_eval(head, R_BaseEnv))) return false;
+  for (SEXP part = CDR(code); part != R_NilValue; part = CDR(part))
+    if (!is_harmless(CAR(part))) return false;
+  return true;
+}
+
+SEXP joist_r_world_unsure(SEXP looked) {
+  for (R_xlen_t k = 0; k < XLENGTH(looked); k++) {
+    SEXP parts = VECTOR_ELT(looked, k), forced = VECTOR_ELT(parts, FORCED);
+    for (R_xlen_t v = 0; v < Rf_xlength(forced); v++) {
+      if (VECTOR_ELT(forced, v) == R_NilValue) continue;
+      if (!is_harmless(VECTOR_ELT(VECTOR_ELT(parts, VALUES), v))) return Rf_ScalarLogical(true);
+    }
+  }
+  return Rf_ScalarLogical(false);
+}
+
 static SEXP look(SEXP environment) {
   SEXP symbols = PROTECT(symbols_of(environment));
   SEXP cells = PROTECT(substituted(symbols, environment));

@@ -23,6 +23,9 @@ SEXP joist_r_world_own(SEXP home, SEXP functions, SEXP frames, SEXP callers);
  * place. */
 SEXP joist_r_world_look(SEXP environments, SEXP forced);
 
+/* .Call entry point: whether computing what is forced in such a list may have changed variables. */
+SEXP joist_r_world_unsure(SEXP looked);
+
 /* .Call entry point: of each environment the names of the variables that are others in `after` than
  * in `before`, two results of joist_r_world_look(); an empty string if its attributes are. */
 SEXP joist_r_world_changes(SEXP before, SEXP after);
