@@ -27,7 +27,8 @@ merge_values <- function(a, b, plan, path) {
     return(new_place(plan, a, b, joint_type(a, b, path)))
   }
   if (!same_list(a, b)) {
-    stop_mismatch("`", path, "` is ", kind_text(a), " if TRUE and ", kind_text(b), " if FALSE")
+    kinds <- kind_texts(a, b)
+    stop_mismatch("`", path, "` is ", kinds[1L], " if TRUE and ", kinds[2L], " if FALSE")
   }
   paths <- element_paths(a, path)
   for (k in seq_along(a)) {
@@ -110,6 +111,30 @@ kind_text <- function(x) {
     return("NULL")
   }
   if (is.list(x)) paste("a list of", length(x)) else paste("of class", class(x)[1L])
+}
+
+# The texts of two values that are not of one kind, with what differs.
+kind_texts <- function(a, b) {
+  texts <- c(kind_text(a), kind_text(b))
+  if (texts[1L] != texts[2L]) {
+    return(texts)
+  }
+  by_names <- !identical(names(a), names(b))
+  paste0(texts, vapply(list(a, b), function(x) {
+    if (!by_names) {
+      own <- setdiff(names(attributes(x)), "names")
+      return(if (length(own) == 0L) {
+        " without attributes"
+      } else {
+        paste0(" with the attributes ", paste0("`", own, "`", collapse = ", "))
+      })
+    }
+    if (is.null(names(x))) {
+      " without names"
+    } else {
+      paste0(" with the names ", paste0("`", names(x), "`", collapse = ", "))
+    }
+  }, ""))
 }
 
 # An R number as a tensor: of full precision, where the rules let that yield.
@@ -434,7 +459,8 @@ aligned <- function(carry, value, path) {
       return(like)
     }
     if (!same_list(like, x)) {
-      stop_mismatch("`", path, "` is ", kind_text(like), " before and ", kind_text(x), " after")
+      kinds <- kind_texts(like, x)
+      stop_mismatch("`", path, "` is ", kinds[1L], " before and ", kinds[2L], " after")
     }
     paths <- element_paths(like, path)
     for (k in seq_along(like)) align(.subset2(like, k), .subset2(x, k), paths[k])

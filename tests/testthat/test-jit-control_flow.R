@@ -1183,3 +1183,49 @@ test_that("a bool tensor keeps its dtype in assignment, and base R's ifelse() fi
   }
   expect_identical(as_array(ifelse(y, nv_tensor(c(5, 6)), 0.5)), c(5, 0.5))
 })
+
+# ---- messages ----
+
+test_that("lists of two branches that differ by names or attributes are told apart", {
+  x <- nv_tensor(c(1, 2))
+  named <- jit(function(x) {
+    if (sum(x) > 0) l <- list(1, x) else l <- list(a = 1, b = x)
+    l
+  })
+  expect_error(
+    named(x), "a list of 2 without names if TRUE and a list of 2 with the names `a`, `b` if FALSE",
+    class = "joist_trace_error"
+  )
+  marked <- jit(function(x) {
+    if (sum(x) > 0) l <- list(1, x) else l <- structure(list(1, x), unit = "m")
+    l
+  })
+  expect_error(
+    marked(x), "without attributes if TRUE and a list of 2 with the attributes `unit` if FALSE",
+    class = "joist_trace_error"
+  )
+})
+
+# ---- growth ----
+
+test_that("long loops of R are traced in linear time", {
+  x <- nv_scalar(1, "f64")
+  seconds <- function(f, n) {
+    compiled <- jit(f, static = "n")
+    system.time(suppressMessages(compiled(x, n)))[["elapsed"]]
+  }
+  numbers <- function(x, n) {
+    for (i in seq_len(n)) x <- x * 0.5 + i
+    x
+  }
+  kept <- function(x, n) {
+    l <- list()
+    for (i in seq_len(n)) l[[i]] <- x * i
+    l[[n]]
+  }
+  for (f in list(numbers, kept)) {
+    ratios <- vapply(1:3, function(k) seconds(f, 20000L) / seconds(f, 2000L), 0)
+    # 10 and what the garbage collector adds; 50 to 130 where each iteration looked at all others.
+    expect_lt(min(ratios), 20)
+  }
+})
