@@ -261,7 +261,7 @@ widened_target <- function(target, value) {
 }
 
 # c(), max() and the like look for a method of their first argument alone: an R value in front of a
-# traced tensor becomes a tensor. NULL, as in `out <- c(out, x)`, is left out. Numbers of R's own are
+# traced tensor becomes a tensor. NULL, as in `out <- c(out, x)`, is left out. R's own numbers are
 # compared and added as R has them.
 tensor_first <- function(f) {
   force(f)
