@@ -8,6 +8,8 @@
 #ifndef JOIST_TESTS_INTERPRETER_H
 #define JOIST_TESTS_INTERPRETER_H
 
+#include <math.h>
+
 #include "core/cpu/engine.h"
 #include "core/kernels/compare.h"
 #include "core/kernels/kernels.h"
@@ -137,6 +139,12 @@ static void interpret_elementwise(struct interpreter *in, const struct joist_ins
               : joist_kernel_find(i->op, i->signature.compute);
       const size_t done = kernel(1, operands, made);
       if (done == 0 && failed == SIZE_MAX) failed = at;
+      if (i->signature.rounds_float) {
+        double value;
+        memcpy(&value, made, sizeof value);
+        value = round(value);
+        memcpy(made, &value, sizeof value);
+      }
       joist_convert_find_portable(joist_op_result(i->op, i->signature.compute), result->type.dtype)(
           1, made, out);
     }

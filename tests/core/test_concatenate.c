@@ -61,8 +61,8 @@ static void check_concatenate(const struct joist_rules *rules, size_t count, int
   struct joist_operand types[MANY];
   for (size_t k = 0; k < count; k++) types[k] = argument_of(&program, operands[k]).operand;
   struct joist_type type;
-  const bool joined =
-      joist_common_type(rules, JOIST_PAIR_COMMON, types, count, &type, NULL) == JOIST_OK;
+  const bool joined = joist_common_type(rules, joist_op_pair(JOIST_OP_CONCATENATE), types, count,
+                                        &type, NULL) == JOIST_OK;
 
   const struct joist_attributes attributes = with(no_attributes, JOIST_ATTRIBUTE_DIM, along);
   struct joist_inference inference;

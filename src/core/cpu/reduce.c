@@ -53,7 +53,7 @@ static joist_status run_pass(const struct joist_program *program,
                              struct joist_fold_space space, char *in, char *out,
                              const struct joist_run *run, struct joist_error *error) {
   const joist_dtype dtype = instruction->signature.operand[0];
-  const struct joist_ref ref = {true, 0, (uint32_t)joist_dtype_size(dtype), dtype};
+  const struct joist_ref ref = {true, 0, (uint32_t)joist_dtype_size(dtype), dtype, false};
   struct joist_step step = {.kind = JOIST_STEP_FOLD,
                             .operand_count = 1,
                             .in = {ref},
