@@ -499,7 +499,9 @@ settled_carry <- function(loop, k, entry) {
     if (status == carry$status) carry else list(status = status)
   }
   if (unchanged) {
-    return(as(if (is.null(cell)) carry$status else "plain"))
+    # What is a carry because an iteration changes it may be the same of one that is carried.
+    settled <- is.null(cell) || isTRUE(carry$changes)
+    return(if (settled) carry else as("plain"))
   }
   if (carry$status == "temp") {
     return(carry)
@@ -539,6 +541,7 @@ new_carry <- function(loop, slot, cell, value, used) {
     )
     if (!is.null(made)) {
       made$status <- "carry"
+      made$changes <- TRUE
       return(made)
     }
   }
@@ -575,6 +578,7 @@ grown_carry <- function(carry, value, before, name) {
     from <- if (carry$status == "out") value else before
     again <- split_changed(carry$template, from, value)
     again$status <- carry$status
+    again$changes <- carry$changes
     return(again)
   }
   for (j in seq_along(found$leaves)) {

@@ -56,6 +56,17 @@ test_that("a closure that a loop calls counts its iterations", {
   })
 })
 
+test_that("a variable that an iteration assigns its own value settles", {
+  expect_as_plain(function(x) {
+    m <- cbind(x, x)
+    while (sum(x) > 1) {
+      x <- x / 2
+      m <- t(t(m))
+    }
+    c(sum(m), x)
+  })
+})
+
 test_that("generators keep their state", {
   counter <- code_of("function() {
     n <- 0
