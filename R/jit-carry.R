@@ -683,22 +683,3 @@ no_iteration_text <- function(loop, slot) {
     " had no iteration; assign `", slot$name, "` before"
   )
 }
-
-# The variables of a loop after an iteration. Others that have changed are found.
-slots_after <- function(loop) {
-  changed <- changed_slots(loop$world, loop$frame, loop$site)
-  more <- Filter(function(slot) {
-    known <- vapply(loop$slots, function(own) {
-      identical(own$name, slot$name) && identical(own$env, slot$env)
-    }, NA)
-    !any(known) && !identical(read_slot(slot), slot$before)
-  }, changed)
-  if (length(more) > 0L) {
-    for (slot in more) put_back(slot)
-    stop(structure(
-      class = c("joist_more_slots", "condition"),
-      list(message = "", call = NULL, slots = unname(more))
-    ))
-  }
-  lapply(loop$slots, read_slot)
-}

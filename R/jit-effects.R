@@ -57,6 +57,25 @@ changed_slots <- function(world, frame, site) {
   slots
 }
 
+# The variables of a loop after an iteration. Others that have changed are found.
+slots_after <- function(loop) {
+  changed <- changed_slots(loop$world, loop$frame, loop$site)
+  more <- Filter(function(slot) {
+    known <- vapply(loop$slots, function(own) {
+      identical(own$name, slot$name) && identical(own$env, slot$env)
+    }, NA)
+    !any(known) && !identical(read_slot(slot), slot$before)
+  }, changed)
+  if (length(more) > 0L) {
+    for (slot in more) put_back(slot)
+    stop(structure(
+      class = c("joist_more_slots", "condition"),
+      list(message = "", call = NULL, slots = unname(more))
+    ))
+  }
+  lapply(loop$slots, read_slot)
+}
+
 # The entry of a variable as read_slot() gives it, from what joist_r_world_look() saw.
 entry_before <- function(looked, name, env) {
   if (name == "") {
