@@ -115,7 +115,7 @@ each_slice <- function(x, dims, kept, f, ...) {
   extents <- shape(x)
   count <- prod(extents[dims])
   at_once <- 2^16 %/% max(1, prod(kept))
-  if (at_once > 1 && identical(class(x), "nv_tensor") &&
+  if (at_once > 1 && has_elements(x) && !is_chunked(x) &&
     is.null(.Call(joist_r_device_of, x))) {
     labels <- labels_of(x)[-dims]
     named <- any(lengths(labels) > 0L)

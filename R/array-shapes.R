@@ -241,7 +241,7 @@ nv_gather <- function(x, indices, dim = 1L) {
     }
     scalar <- is.null(base::dim(indices)) && length(indices) == 1L
     indices <- beside(nv_tensor(indices, "i64", shape = if (scalar) integer()), x)
-  } else if (inherits(indices, "nv_traced") && ambiguous(indices)) {
+  } else if (is_traced(indices) && ambiguous(indices)) {
     indices <- nv_convert(indices, "i64")
   } else if (!is_integer_dtype(indices)) {
     stop_joist(

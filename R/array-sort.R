@@ -67,8 +67,9 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
   if (isTRUE(list(...)$index.return)) {
     stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_argsort()")
   }
-  if (has_elements(x) && ndims(x) == 1L && !is.null(names(x))) {
-    return(x[order(x, decreasing = decreasing, na.last = na.last)])
+  if (is_traced(x) && is.na(na.last)) check_no_mask(x)
+  if (ndims(x) == 1L && !is.null(names(x))) {
+    return(sort_named(x, decreasing, na.last))
   }
   sorted <- nv_sort(x, decreasing = decreasing)
   if (isTRUE(na.last) || !has_elements(sorted) || !may_be_na(x)) {
@@ -86,6 +87,23 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
   if (is.na(na.last)) numbers else c(sorted[-seq_len(count)], numbers)
 }
 
+sort_named <- function(x, decreasing, na.last) { # nolint: object_name_linter.
+  if (has_elements(x)) {
+    x[order(x, decreasing = decreasing, na.last = na.last)]
+  } else {
+    x[nv_argsort(x, decreasing = decreasing)]
+  }
+}
+
+check_no_mask <- function(x) {
+  if (!is.null(mask_of(x))) {
+    stop_joist(
+      "joist_value_error", "sort() leaves missing values out, so that the length of the result ",
+      "depends on values, which are not known while jit() traces; use sort(x, na.last = TRUE)"
+    )
+  }
+}
+
 check_na_last <- function(x, others = "") {
   if (!is.logical(x) || length(x) != 1L) {
     stop_joist("joist_value_error", "`na.last` must be TRUE, FALSE or NA", others)
@@ -93,7 +111,7 @@ check_na_last <- function(x, others = "") {
 }
 
 # A tensor with data: neither traced nor abstract.
-has_elements <- function(x) !inherits(x, c("nv_traced", "nv_aval"))
+has_elements <- function(x) .Call(joist_r_has_elements, x)
 
 #' @rdname nv_sort
 #' @method xtfrm nv_tensor
@@ -119,14 +137,19 @@ xtfrm.nv_tensor <- function(x) {
 
 # For what cannot be known without the elements.
 check_elements <- function(x, what, instead = NULL) {
-  if (!has_elements(x)) {
-    stop_joist(
-      "joist_value_error", what, " of a tensor ", if (grepl(" and ", what)) "depend" else "depends",
-      " on its values, which are not known ",
-      if (inherits(x, "nv_traced")) "while jit() traces" else "of an nv_aval",
-      if (!is.null(instead)) paste0("; use ", instead)
-    )
+  if (has_elements(x)) {
+    return(invisible())
   }
+  message <- paste0(
+    what, " of a tensor ", if (grepl(" and ", what)) "depend" else "depends",
+    " on its values, which are not known ",
+    if (is_traced(x)) "while jit() traces" else "of an nv_aval",
+    if (!is.null(instead)) paste0("; use ", instead)
+  )
+  if (!is_traced(x)) stop_joist("joist_value_error", message)
+  condition <- trace_condition(user_call(sys.nframe() - 1L), message)
+  .Call(joist_r_poison_note, condition)
+  stop(condition)
 }
 
 #' The largest or smallest elements

@@ -157,7 +157,7 @@ count_reduced <- function(x, dims) prod(shape(x)[reduced_dims(dims, ndims(x))])
 # its operations one by one would take several. What comes after `x` is static. A compiled program
 # would tell of implicit promotion only once.
 fused <- function(name, f, x, ...) {
-  delayed <- inherits(x, c("nv_traced", "nv_chunked"))
+  delayed <- is_traced(x) || inherits(x, "nv_chunked")
   if (!inherits(x, "nv_tensor") || delayed || session()$strict) {
     return(f(x, ...))
   }

@@ -96,7 +96,7 @@ nv_chunked <- function(x, chunks = NULL) {
     return(chunked_from_delayed(x, chunks))
   }
   x <- as_operand(as_tensor(x))
-  if (!has_data(x)) stop_joist("joist_value_error", "there are no elements in ", footer(x))
+  if (!has_elements(x)) stop_joist("joist_value_error", "there are no elements in ", footer(x))
   if (has_mask(x)) {
     stop_joist(
       "joist_value_error", "a chunked tensor has no missing values; call nv_replace_na() first"

@@ -4,6 +4,7 @@
 # A tensor that is a leaf.
 chunked_tensor <- function(type, chunks, leaf) {
   leaf$chunks <- as.integer(chunks)
+  type <- .Call(joist_r_stored, type)
   attr(type, "chunks") <- leaf$chunks
   attr(type, "leaves") <- list(leaf)
   class(type) <- c("nv_chunked", "nv_tensor")

@@ -79,7 +79,7 @@ open_quietly <- function(con, mode) {
 filled_missing <- function(x, na, format, name = "`x`",
                            instead = "pass `na =`, the value to write instead") {
   check_na_value(na)
-  missing <- if (is_tensor(x) && !is_chunked(x) && has_data(x)) .Call(joist_r_mask_of, x)
+  missing <- if (is_tensor(x) && !is_chunked(x) && has_elements(x)) .Call(joist_r_mask_of, x)
   if (is.null(missing)) {
     return(x)
   }

@@ -246,7 +246,7 @@ cotangents <- function(values, seeds, inputs) {
   found <- new.env(parent = emptyenv())
   depth <- set_promotion("anvil", promotion_policy(character()))
   on.exit(restore_promotion(depth))
-  traced <- vapply(values, inherits, NA, "nv_traced")
+  traced <- vapply(values, is_traced, NA)
   for (k in which(traced)) add_cotangent(found, values[[k]], seeds[[k]])
   for (step in .Call(joist_r_trace_walk, session()$trace, values[traced], leaves)) {
     parts <- run_rule(step, lapply(step$results, cotangent_of, found))

@@ -139,7 +139,7 @@ directions <- function(given, like, name) {
 #' @export
 nv_stop_gradient <- function(x) {
   x <- as_operand(x)
-  if (inherits(x, "nv_traced")) apply_operation("alias", list(x)) else x
+  if (is_traced(x)) apply_operation("alias", list(x)) else x
 }
 
 #' @rdname nv_stop_gradient

@@ -14,7 +14,7 @@ is_carriable <- function(x) is_tensor(x) || is_plain_number(x)
 # Two values as one: equal R values stay what they are, and each pair of numbers becomes a place,
 # to be with_results by a result of the instruction.
 merge_values <- function(a, b, plan, path) {
-  if (identical(a, b)) {
+  if (are_same(a, b)) {
     return(a)
   }
   if (is_undefined(a)) {
@@ -142,14 +142,14 @@ carried_number <- function(x) if (is_double(x) && double_yields()) in_full(x) el
 
 carried_type <- function(x) {
   if (!is_r_number(x)) {
-    return(abstract_of(x))
+    return(named_like(abstract_of(x), x))
   }
   missing <- if (is_tensor(x)) has_mask(x) else anyNA(x) && any(is.na(x) & !is.nan(x))
   if (is_double(x) && double_yields()) {
-    return(nv_aval("f64", part_shape(x), TRUE, missing))
+    return(named_like(nv_aval("f64", part_shape(x), TRUE, missing), x))
   }
   type <- if (is_tensor(x)) x else as_operand(x)
-  nv_aval(dtype(type), part_shape(x), ambiguous(type), missing)
+  named_like(nv_aval(dtype(type), part_shape(x), ambiguous(type), missing), x)
 }
 
 # What the plain run has as one of R's own numbers, which joist may have computed or handed on.
@@ -194,7 +194,10 @@ joint_type <- function(a, b, path) {
       )
     }
   )
-  nv_aval(joined$dtype, extents, joined$ambiguous, has_mask(x) || has_mask(y))
+  if (identical(shape(x), shape(y)) && !same_labels(x, y)) {
+    stop_mismatch("`", path, "` has other names if TRUE than if FALSE")
+  }
+  named_like(nv_aval(joined$dtype, extents, joined$ambiguous, has_mask(x) || has_mask(y)), x)
 }
 
 # One element is a scalar or a vector; an R number is either.
@@ -451,7 +454,7 @@ aligned <- function(carry, value, path) {
       leaves[[length(leaves) + 1L]] <<- x
       return(like)
     }
-    if (identical(like, x)) {
+    if (are_same(like, x)) {
       return(like)
     }
     if (is_carriable(like) && is_carriable(x)) {
@@ -477,7 +480,7 @@ settle_loop <- function(loop, after) {
   for (k in seq_along(loop$slots)) {
     carry <- loop$carry[[k]]
     new <- settled_carry(loop, k, after[[k]])
-    if (!identical(new, carry)) changed <- TRUE
+    if (!are_same(new, carry)) changed <- TRUE
     loop$carry[[k]] <- new
   }
   changed
@@ -490,10 +493,10 @@ settled_carry <- function(loop, k, entry) {
   used <- !is.null(cell) && cell$used
   live <- !is.null(slot$hidden) || slot$name %in% loop$site$live
   unchanged <- if (is.null(cell)) {
-    identical(entry, loop$before[[k]]) ||
-      k %in% loop$variable && entry$state == "bound" && identical(entry$value, loop$element)
+    are_same(entry, loop$before[[k]]) ||
+      k %in% loop$variable && entry$state == "bound" && are_same(entry$value, loop$element)
   } else {
-    entry$state == "bound" && identical(entry$value, cell$value)
+    entry$state == "bound" && are_same(entry$value, cell$value)
   }
   as <- function(status) {
     if (status == carry$status) carry else list(status = status)
@@ -596,7 +599,7 @@ grown_carry <- function(carry, value, before, name) {
 split_changed <- function(template, from, value) {
   leaves <- list()
   split <- function(like, x, y) {
-    if (is_place(like) || is_carriable(like) && !identical(like, y)) {
+    if (is_place(like) || is_carriable(like) && !are_same(like, y)) {
       leaves[[length(leaves) + 1L]] <<- x
       return(place(length(leaves)))
     }
@@ -640,7 +643,10 @@ widened_type <- function(own, x, number, name) {
       )
     }
   }
-  nv_aval(dtype(new), extents, ambiguous(new), has_mask(own) || has_mask(type))
+  if (identical(shape(own), shape(type)) && !same_labels(own, type)) {
+    stop_mismatch("`", name, "` has other names before than after")
+  }
+  named_like(nv_aval(dtype(new), extents, ambiguous(new), has_mask(own) || has_mask(type)), own)
 }
 
 # Gives the variables their values after the loop, and notes which of those before it were used.

@@ -60,9 +60,9 @@ held <- function(x, g) {
   apply_operation("alias", list(x, traced_constant(g)), list(mark = mark, held = TRUE))
 }
 
-field_of_traced <- function(x) if (inherits(x, "nv_traced")) traced_number(x) else -1L
+field_of_traced <- function(x) if (is_traced(x)) traced_number(x) else -1L
 
-are_traced <- function(leaves) vapply(leaves, inherits, NA, "nv_traced")
+are_traced <- function(leaves) vapply(leaves, is_traced, NA)
 
 traced_leaves <- function(arguments) {
   leaves <- leaves_of(arguments)

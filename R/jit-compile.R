@@ -251,7 +251,7 @@ as_result <- function(x) {
 # Arguments by their names: in what `f` signals there are neither their values nor its source.
 call_function <- function(f, arguments) {
   named <- names(arguments)
-  symbols <- sprintf("argument%d", seq_along(arguments))
+  symbols <- sprintf(".joist_argument%d", seq_along(arguments)) # see line_labels()
   if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
   frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f), parent = emptyenv()))
   own <- if ("jitted" %in% symbols) f else quote(jitted)
@@ -285,11 +285,7 @@ jit_trace <- function(f, arguments, dynamic, notes = NULL) {
   depth <- session()$depth
   on.exit(.Call(joist_r_pop_sessions, depth), add = TRUE)
   .Call(joist_r_push_trace, trace[[1L]], FALSE, sys.nframe())
-  traced <- names(Filter(function(x) inherits(x, "nv_traced"), trace[[2L]]))
-  result <- withCallingHandlers(
-    call_function(f, trace[[2L]]),
-    error = function(e) explain_value(e, traced)
-  )
+  result <- withCallingHandlers(call_function(f, trace[[2L]]), error = explain_error)
   if (!is.null(flow$failure)) stop(flow$failure)
   tryCatch(.Call(joist_r_trace_end, trace[[1L]], result, NULL), joist_value_error = function(e) {
     at <- first_misfit(result)
@@ -314,57 +310,6 @@ first_misfit <- function(x, at = "") {
   }
 }
 
-# `traced` has the names of the arguments that are traced tensors; `body` says of a loop's body.
-explain_value <- function(e, traced, body = FALSE) {
-  if (inherits(e, "joist_error")) {
-    return(NULL)
-  }
-  call <- conditionCall(e)
-  if (is.call(call) && any(vapply(call[-1L], is.environment, NA))) {
-    # The user's function calls joist's, which runs its code.
-    from <- users_call(flow$first, c("stop", "stopifnot"))
-    if (!is.null(from)) {
-      e["call"] <- from
-      stop(e)
-    }
-  }
-  head <- if (is.call(call)) call[[1L]]
-  if (is.call(head) && identical(head[[1L]], quote(`::`))) head <- head[[3L]]
-  keyword <- if (is.name(head)) as.character(head) else ""
-  where <- if (body) "in the body of a loop" else "while jit() traces the function"
-  instead <- counterpart(keyword)
-  # 1:n, cat(x): functions of base R that have no method for tensors; dnorm(x) of stats.
-  if (nzchar(keyword) && (exists(keyword, baseenv()) || !is.null(instead)) &&
-    is.null(utils::getS3method(keyword, "nv_tensor", optional = TRUE))) {
-    name <- intersect(all.vars(call), traced)
-    if (length(name) == 0L) name <- traced_variables(call)
-    if (length(name) > 0L) {
-      ways <- c(
-        if (!is.null(instead)) paste0("call ", instead, "()"),
-        if (!body && name[1L] %in% traced) "make it a static argument",
-        if (is.null(instead)) "use its shape()"
-      )
-      stop_trace(
-        call, conditionMessage(e), "; `", name[1L], "` is a tensor, which has no value ", where,
-        ": ", paste(ways, collapse = ", or ")
-      )
-    }
-  }
-}
-
-# The variables of a call under way that are traced tensors where it was made.
-traced_variables <- function(call) {
-  attributes(call) <- NULL
-  for (frame in rev(seq_len(sys.nframe()))) {
-    made <- sys.call(frame)
-    attributes(made) <- NULL # the place in the source
-    if (identical(made, call)) {
-      caller <- sys.frame(sys.parents()[frame])
-      return(Filter(function(name) inherits(get0(name, caller), "nv_traced"), all.vars(call)))
-    }
-  }
-}
-
 # The function of joist that computes what one of base R or stats does for numbers alone; NULL if
 # there is none.
 counterpart <- function(name) {
@@ -377,11 +322,11 @@ counterpart <- function(name) {
   if ((numeric || name %in% c("beta", "lbeta")) && own %in% getNamespaceExports(topenv())) own
 }
 
-stop_trace <- function(call, ...) {
-  stop(structure(
+trace_condition <- function(call, message) {
+  structure(
     class = c("joist_trace_error", "joist_value_error", "joist_error", "error", "condition"),
-    list(message = paste0(...), call = call)
-  ))
+    list(message = message, call = call)
+  )
 }
 
 #' @export

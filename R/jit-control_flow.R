@@ -11,7 +11,7 @@ flow <- list2env(list(
   first = NULL, traced = NULL, outer = NULL, effects = 0L, failure = NULL, doubts = FALSE
 ), parent = emptyenv())
 
-is_traced <- function(x) inherits(x, "nv_traced")
+is_traced <- function(x) .Call(joist_r_is_traced, x)
 
 # ---- called by rewritten code ----
 
@@ -230,7 +230,7 @@ has_traced_index <- function(site, frame) {
 fit_target <- function(site, frame, value) {
   target <- tryCatch(eval(site$target, frame), error = function(e) FALSE)
   made <- NULL
-  if (length(target) == 0L && (is.null(target) || is.numeric(target))) {
+  if (length(target) == 0L && (is.null(target) || is_plain_number(target))) {
     # A vector that grows by one: its first element.
     if (is_tensor(value) && length(value) == 1L) {
       made <- nv_fill(0L, 0L, dtype(value), ambiguous(value))

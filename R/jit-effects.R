@@ -64,7 +64,7 @@ slots_after <- function(loop) {
     known <- vapply(loop$slots, function(own) {
       identical(own$name, slot$name) && identical(own$env, slot$env)
     }, NA)
-    !any(known) && !identical(read_slot(slot), slot$before)
+    !any(known) && !are_same(read_slot(slot), slot$before)
   }, changed)
   if (length(more) > 0L) {
     for (slot in more) put_back(slot)

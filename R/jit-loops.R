@@ -236,17 +236,17 @@ split_masks <- function(tensors, like) {
   as.list(unlist(unname(parts), recursive = FALSE))
 }
 
-# The same backwards.
+# The same backwards, with the names in `like`.
 join_masks <- function(parts, like) {
   at <- 0L
   unname(lapply(like, function(type) {
     at <<- at + 1L
     x <- parts[[at]]
-    if (!has_mask(type)) {
-      return(x)
+    if (has_mask(type)) {
+      at <<- at + 1L
+      x <- with_mask(x, parts[[at]])
     }
-    at <<- at + 1L
-    with_mask(x, parts[[at]])
+    named_like(x, type)
   }))
 }
 
@@ -275,19 +275,7 @@ call_with_state <- function(f, state, before = list(), after = list()) {
   one_by_one <- is.list(state) && !is.object(state) && length(state) > 0L && !is.null(names) &&
     all(nzchar(names)) && all(names %in% names(formals(args(f))))
   arguments <- c(before, if (one_by_one) state else list(state), after)
-  withCallingHandlers(
-    call_function(f, arguments),
-    error = function(e) explain_value(e, traced_names(f, arguments), body = TRUE)
-  )
-}
-
-# The names that the function has for those of its arguments that are traced.
-traced_names <- function(f, arguments) {
-  given <- names(arguments)
-  if (is.null(given)) given <- rep("", length(arguments))
-  unnamed <- !nzchar(given)
-  given[unnamed] <- setdiff(names(formals(args(f))), given)[seq_len(sum(unnamed))]
-  given[vapply(arguments, inherits, NA, "nv_traced")]
+  call_function(f, arguments)
 }
 
 # Nested lists like `x` with other leaves.
@@ -328,7 +316,10 @@ check_structure <- function(x, like, gives, of, at) {
   }
 }
 
-type_of <- function(x) abstract_of(as_operand(x))
+type_of <- function(x) {
+  x <- as_operand(x)
+  named_like(abstract_of(x), x)
+}
 
 same_type <- function(x, y) type_string(x) == type_string(y) && ambiguous(x) == ambiguous(y)
 
@@ -364,8 +355,9 @@ promoted_to <- function(x, type) {
 
 # Finds the types that the state has in all iterations. `trace` returns the body for given types of
 # the state; its outputs are `state`, and what is kept of an iteration. An ambiguous type becomes
-# the one that the body returns, and a tensor may have missing values if the one that the body
-# returns may. The body is traced again until nothing changes.
+# the one that the body returns, a tensor may have missing values if the one that the body returns
+# may, and it has names if the body leaves them as they are. The body is traced again until nothing
+# changes.
 settle <- function(operation, init, trace) {
   paths <- leaf_paths(init, "init")
   if (length(paths) == 0L) {
@@ -381,11 +373,13 @@ settle <- function(operation, init, trace) {
     types <- lapply(given, type_of)
     takes <- mapply(takes_type, like, types)
     gains <- vapply(types, has_mask, NA) & !vapply(like, has_mask, NA)
-    if (!any(takes | gains)) break
-    like <- Map(function(own, type, takes, gains) {
+    loses <- !mapply(same_labels, like, types) & vapply(like, has_labels, NA)
+    if (!any(takes | gains | loses)) break
+    like <- Map(function(own, type, takes, gains, loses) {
       new <- if (takes) type else own
-      nv_aval(dtype(new), shape(own), ambiguous(new), gains || has_mask(own))
-    }, like, types, takes, gains)
+      type <- nv_aval(dtype(new), shape(own), ambiguous(new), gains || has_mask(own))
+      if (loses) type else named_like(type, own)
+    }, like, types, takes, gains, loses)
   }
   Map(check_carry, paths, like, types, operation)
   kept <- traced$outputs$kept
@@ -428,7 +422,9 @@ branch_type <- function(yes, no, path) {
   }
   joined <- list(dtype = dtype(yes_type), ambiguous = ambiguous(yes_type))
   if (!same_type(yes_type, no_type)) joined <- result_dtype(yes, no)
-  nv_aval(joined$dtype, shape(yes_type), joined$ambiguous, has_mask(yes_type) || has_mask(no_type))
+  missing <- has_mask(yes_type) || has_mask(no_type)
+  type <- nv_aval(joined$dtype, shape(yes_type), joined$ambiguous, missing)
+  if (same_labels(yes_type, no_type)) named_like(type, yes_type) else type
 }
 
 # ---- arguments ----

@@ -193,7 +193,7 @@ finish_branches <- function(condition, y, n, pairs) {
 
 # The variable after a branch beside one that has raised an error.
 slot_beside <- function(entry, slot, plan, side) {
-  if (entry$state == "bound" && !identical(entry, slot$before)) {
+  if (entry$state == "bound" && !are_same(entry, slot$before)) {
     entry$value <- merge_undefined(entry$value, plan, side)
   }
   entry
@@ -201,7 +201,7 @@ slot_beside <- function(entry, slot, plan, side) {
 
 # The variable after both branches.
 merged_slot <- function(site, slot, a, b, plan) {
-  if (identical(a, b)) {
+  if (are_same(a, b)) {
     return(a)
   }
   lacking <- function(which) {

@@ -97,7 +97,7 @@ log.nv_tensor <- function(x, base = exp(1)) {
     return(nv_log(x))
   }
   # Exact for powers of the base, as R's.
-  if (is.numeric(base) && length(base) == 1L && base %in% c(2, 10)) {
+  if (is.numeric(base) && !is.object(base) && length(base) == 1L && base %in% c(2, 10)) {
     return(if (base == 2) nv_log2(x) else nv_log10(x))
   }
   nv_log(x) / log(base)
@@ -196,7 +196,7 @@ summary_of_numbers <- function(generic, parts, remove) {
   Reduce(function(x, y) nv_ifelse(TRUE, x, y), parts[gone], do.call(generic, parts[!gone]))
 }
 
-is_gone <- function(x) is_tensor(x) && has_data(x) && !is_chunked(x) && is.na(x)
+is_gone <- function(x) is_tensor(x) && has_elements(x) && !is_chunked(x) && is.na(x)
 
 rest_of <- function(generic, x) {
   .Call(joist_r_operation, paste0("reduce_", generic), list(x), list(dims = NULL, na_rm = TRUE))

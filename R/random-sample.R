@@ -66,7 +66,7 @@ weighted_positions <- function(prob, n, size, replace, key) {
     return(if (n == 0L) nv_empty("i64", 0L) else draw_category(prob, size, "i64", key))
   }
   times <- nv_rexp(n, prob / nv_reduce_max(prob), "f64", key)
-  if (has_data(times)) {
+  if (has_elements(times)) {
     positive <- as.double(nv_count_nonzero(prob))
     if (positive < size) {
       stop_joist(

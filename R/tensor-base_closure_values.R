@@ -152,12 +152,12 @@ extremes_of <- function(parts, remove, larger, of_vectors) {
   if (!identical(as.integer(extents), shape(out)) && prod(extents) == n) {
     out <- nv_reshape(out, extents)
   }
-  if (!has_elements(out) || is_chunked(out)) {
+  if (inherits(out, "nv_aval") || is_chunked(out)) {
     return(out)
   }
   named <- if (ndims(out) > 1L) "dimnames" else "names"
   wanted <- if (counts[1L] == n) attr(first, named, TRUE)
-  if (!identical(attr(out, named, TRUE), wanted)) attr(out, named) <- wanted
+  if (!are_same(attr(out, named, TRUE), wanted)) attr(out, named) <- wanted
   out
 }
 
@@ -179,13 +179,4 @@ rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
   keys <- xtfrm(x)
   names(keys) <- names(x)
   base::rank(keys, na.last, ties.method)
-}
-
-needs_truth <- function(name, x) {
-  check <- paste0(name, "()")
-  if (inherits(x, "nv_aval")) check_elements(x, check)
-  stop_trace(
-    as.call(list(as.name(name), quote(x))), check, " needs a value, but a tensor has none while ",
-    "jit() traces the function; use nv_if() or nv_ifelse(), or make the argument static"
-  )
 }

@@ -11,7 +11,6 @@
 setOldClass("nv_tensor")
 setOldClass(c("nv_aval", "nv_tensor"))
 setOldClass(c("nv_chunked", "nv_tensor"))
-setOldClass(c("nv_traced", "nv_tensor"))
 setOldClass("nv_qr")
 
 # What stands beside a tensor among the operands of pmin() and pmax().
@@ -67,9 +66,6 @@ base_methods_of_qr <- list(
   qr.solve = function(a, b, tol) if (missing(b)) solve_by_qr(a) else solve_by_qr(a, b)
 )
 
-base_methods_of_traced <- list(
-  isTRUE = function(x) needs_truth("isTRUE", x), isFALSE = function(x) needs_truth("isFALSE", x)
-)
 # nolint end
 
 # From R 4.4 on crossprod() and tcrossprod() are S3 generics, as `%*%` is from R 4.3 on.
@@ -85,8 +81,7 @@ method_lists <- function() {
     list(base_methods, list("nv_tensor")), list(base_methods_of_two, two),
     list(base_methods_of_all, list("nv_number")),
     list(base_methods_of_qr, list("nv_qr")),
-    list(base_methods_of_qr["qr.solve"], list("nv_tensor")),
-    list(base_methods_of_traced, list("nv_traced", "nv_aval"))
+    list(base_methods_of_qr["qr.solve"], list("nv_tensor"))
   )
 }
 

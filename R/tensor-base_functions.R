@@ -149,7 +149,7 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
     return(nv_reduce_sum(x, 1L, drop = FALSE)[0L, , drop = FALSE])
   }
   out <- do.call(nv_stack, unname(sums))
-  if (has_data(out)) with_names(out, list(as.character(groups), colnames(x))) else out
+  with_names(out, list(as.character(groups), colnames(x)))
 }
 
 # Base R would read the groups as doubles, and take integers beyond 2^53 for missing ones.

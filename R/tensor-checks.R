@@ -61,7 +61,7 @@ is_whole <- function(x) {
 # An R number among the arguments of jit(), where its value has to be known.
 check_static <- function(x, name) {
   if (missing(x)) stop_missing(name)
-  if (inherits(x, "nv_traced") && traced_number(x) < 0L) {
+  if (is_traced(x) && traced_number(x) < 0L) {
     stop_joist(
       "joist_value_error", "`", name, "` decides about shapes, so that jit() must know its value: ",
       "name the argument in `static` of jit()"

@@ -46,7 +46,7 @@ nv_bitcast_convert <- function(x, dtype) {
 #' nv_broadcast_to(nv_tensor(1:2, shape = c(2, 1)), c(2, 3))
 #' @export
 nv_reshape <- function(x, shape) {
-  if (inherits(x, "nv_tensor") && !inherits(x, c("nv_traced", "nv_chunked"))) {
+  if (inherits(x, "nv_tensor") && !inherits(x, "nv_chunked") && !is_traced(x)) {
     return(.Call(joist_r_with_shape, x, shape))
   }
   .Call(joist_r_operation, "reshape", list(x), list(shape = shape))

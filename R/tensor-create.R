@@ -183,11 +183,14 @@ device <- function(x) {
 is_tensor <- function(x) inherits(x, "nv_tensor")
 
 # The number of a traced tensor in its trace; negative for R numbers among the arguments.
-traced_number <- function(x) attr(x, "value", TRUE)
+traced_number <- function(x) .Call(joist_r_traced_number, x)
 
 # Whether `x` stands for an R number among the arguments that jit() traces; it keeps its exact
 # value.
-is_number <- function(x) inherits(x, "nv_traced") && base::isTRUE(traced_number(x) < 0L)
+is_number <- function(x) {
+  number <- traced_number(x)
+  !is.null(number) && number < 0L
+}
 
 # ---- of tensors that are not R vectors: traced, abstract and chunked ones, and those saved by
 # versions before 0.2 ----

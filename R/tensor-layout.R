@@ -133,8 +133,7 @@ as_operand <- function(x) {
 #' @param recursive Ignored.
 #' @return A tensor of the common dtype of the parts, see [result_dtype()]. Names of arguments, or
 #'   of the elements of a list, become names as in base R: `nv_stack()` names the positions along
-#'   the new dimension, and `nv_concatenate()` of vectors names elements as `c()` does. In compiled
-#'   code the names of the parts, if they have any, are the only names of the result.
+#'   the new dimension, and `nv_concatenate()` of vectors names elements as `c()` does.
 #' @section Errors: `joist_shape_error` when the other extents differ;
 #'   `joist_promotion_error` without a common dtype; `joist_value_error` for an argument
 #'   named `dims`, `axis` or the like, which is probably meant as the `dim`, and for a list
@@ -186,21 +185,12 @@ given_parts <- function(operation, parts) {
   parts
 }
 
-# A tensor with names along one dimension. While jit() traces, the names are those of a condition:
-# they are lost if the tensor has other names.
+# A tensor with names along one dimension.
 named_along <- function(x, dim, names) {
   if (is.null(names) || !any(nzchar(names)) || is_chunked(x)) {
     return(x)
   }
-  if (inherits(x, "nv_traced")) {
-    extents <- rep(1L, ndims(x))
-    extents[dim] <- length(names)
-    labels <- vector("list", ndims(x))
-    labels[[dim]] <- names
-    always <- nv_tensor(array(TRUE, extents, labels))
-    return(nv_ifelse(always, x, x))
-  }
-  if (!has_data(x)) {
+  if (inherits(x, "nv_aval")) {
     return(x)
   }
   if (ndims(x) == 1L) {
@@ -231,25 +221,14 @@ joined_names <- function(parts) {
 }
 
 # A result of the shape of x that was computed by way of other shapes.
-same_names <- function(out, x) {
-  if (has_data(x)) with_names(out, if (is.null(dim(x))) names(x) else dimnames(x)) else out
-}
+same_names <- function(out, x) with_names(out, if (is.null(dim(x))) names(x) else dimnames(x))
 
-# A tensor with other names (rank 1) or dimnames. While jit() traces, they are those of a constant
-# that takes the elements.
+# A tensor with other names (rank 1) or dimnames.
 with_names <- function(x, names) {
   if (is.null(names)) {
     return(x)
   }
-  if (inherits(x, "nv_traced")) {
-    # Built without an operation, which would be traced within a loop or branch.
-    type <- abstract_of(x)
-    least <- rep(dtype_facts(type)$min, length(x))
-    blank <- with_names(nv_tensor(least, dtype(type), shape(x), ambiguous(type)), names)
-    blank[] <- x
-    return(blank)
-  }
-  if (is_chunked(x) || !has_data(x)) {
+  if (is_chunked(x) || inherits(x, "nv_aval")) {
     return(x)
   }
   if (is.null(dim(x))) names(x) <- names else dimnames(x) <- names
@@ -272,7 +251,8 @@ cbind.nv_tensor <- function(..., deparse.level = 1) {
 line_labels <- function(call, level) {
   arguments <- as.list(call)[-1L]
   labels <- vapply(arguments, function(argument) {
-    if (level == 1 && is.name(argument) || level == 2) deparse1(argument) else ""
+    own <- is.name(argument) && startsWith(as.character(argument), ".joist_argument")
+    if ((level == 1 && is.name(argument) || level == 2) && !own) deparse1(argument) else ""
   }, "", USE.NAMES = FALSE)
   given <- names(arguments)
   if (is.null(given)) labels else ifelse(nzchar(given), given, labels)
@@ -296,7 +276,7 @@ bind_parts <- function(parts, dimension, labels) {
     append(if (length(s) == 1L) s else extent, 1L, dimension - 1L)
   })
   bound <- .Call(joist_r_concatenate, parts, dimension, shapes)
-  if (!has_data(bound) || is_chunked(bound) || !any(nzchar(labels[lines]))) {
+  if (inherits(bound, "nv_aval") || is_chunked(bound) || !any(nzchar(labels[lines]))) {
     return(bound)
   }
   all <- dimnames(bound)

@@ -5,7 +5,7 @@ type_text <- function(x) paste0(type_name(x), shape_text(x))
 
 # anvil's footer: [ CPUf32{2x3} ]
 footer <- function(x) {
-  place <- if (inherits(x, "nv_traced")) {
+  place <- if (is_traced(x)) {
     "TRACE"
   } else if (inherits(x, "nv_aval")) {
     "AVAL"
@@ -39,7 +39,7 @@ footer <- function(x) {
 #' format(nv_tensor(c(5, 1234567), "i64"), big.mark = ",")
 #' @export
 print.nv_tensor <- function(x, digits = NULL, max = NULL, ...) {
-  if (has_data(x) && length(x) > 0L) {
+  if (has_elements(x) && length(x) > 0L) {
     if (is.null(max)) max <- min(getOption("max.print"), 200L)
     n <- length(x)
     shown <- if (length(shape(x)) > 1L) corner_values(x, max) else head_values(x, max)
@@ -97,8 +97,6 @@ matrix_labels <- function(x, extents) {
   labels
 }
 
-has_data <- function(x) !inherits(x, "nv_traced") && !inherits(x, "nv_aval")
-
 # Digits beyond the precision of a dtype are noise.
 print_digits <- function(x, digits) {
   if (is.null(digits)) digits <- getOption("digits")
@@ -109,7 +107,8 @@ print_digits <- function(x, digits) {
 #' @rdname print.nv_tensor
 #' @export
 format.nv_tensor <- function(x, digits = NULL, ...) {
-  if (!has_data(x)) {
+  if (is_traced(x)) check_elements(x, "format()", "print()")
+  if (!has_elements(x)) {
     return(footer(x))
   }
   values <- unclass(head_values(x, Inf))
@@ -135,7 +134,7 @@ format_integers <- function(text, trim = FALSE, width = NULL, big.mark = "", # n
 # an attribute, so that expect_true(all(x > 0)) holds, which ignores attributes.
 #' @exportS3Method waldo::compare_proxy
 compare_proxy.nv_tensor <- function(x, path) {
-  if (!has_data(x)) {
+  if (!has_elements(x)) {
     return(list(object = footer(x), path = path))
   }
   values <- if (is_long_integer(x)) as_array(x, "character") else as_array(x)
@@ -147,10 +146,10 @@ compare_proxy.nv_tensor <- function(x, path) {
 #' @importFrom utils str
 #' @export
 str.nv_tensor <- function(object, ...) {
-  head <- if (has_data(object)) {
+  head <- if (has_elements(object)) {
     .Call(joist_r_format, object, print_digits(object, 3L), 10)
   }
-  more <- if (has_data(object) && length(object) > 10L) "..."
+  more <- if (has_elements(object) && length(object) > 10L) "..."
   cat(" ", paste(c(footer(object), head, more), collapse = " "), "\n", sep = "")
   invisible(NULL)
 }
@@ -158,9 +157,10 @@ str.nv_tensor <- function(object, ...) {
 #' @rdname print.nv_tensor
 #' @export
 summary.nv_tensor <- function(object, ...) {
+  if (is_traced(object)) check_elements(object, "summary()")
   # Those of 64-bit integers are rounded to as many digits as a summary has.
-  values <- if (has_data(object)) as_array(object, if (is_int64(object)) "double")
-  out <- if (has_data(object)) summary(as.vector(values), ...) else summary(NULL)
+  values <- if (has_elements(object)) as_array(object, if (is_int64(object)) "double")
+  out <- if (has_elements(object)) summary(as.vector(values), ...) else summary(NULL)
   structure(out, type = footer(object), class = c("summary.nv_tensor", class(out)))
 }
 

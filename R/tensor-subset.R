@@ -154,7 +154,7 @@ known_positions <- function(x, indices) {
   if (any(vapply(indices, is_traced_position, NA))) {
     return(put_traced(x, indices, value))
   }
-  if (any(vapply(indices, inherits, NA, "nv_traced"))) indices <- lapply(indices, without_na_mask)
+  if (any(vapply(indices, is_traced, NA))) indices <- lapply(indices, without_na_mask)
   .Call(joist_r_assign, x, indices, value, in_place, FALSE)
 }
 
@@ -176,11 +176,11 @@ known_positions <- function(x, indices) {
 
 # As in base R, assigning one value changes nothing where the index is NA.
 without_na_mask <- function(index) {
-  if (inherits(index, "nv_traced") && may_be_na(index)) nv_replace_na(index, FALSE) else index
+  if (is_traced(index) && may_be_na(index)) nv_replace_na(index, FALSE) else index
 }
 
 is_traced_position <- function(index) {
-  inherits(index, "nv_traced") && format(dtype(index)) != "bool"
+  is_traced(index) && format(dtype(index)) != "bool"
 }
 
 # `x` with values at positions of which some are traced; these are checked when the program runs.
@@ -317,7 +317,7 @@ whole_index <- function(index, extents) {
     if (dtype(index) == "bool") {
       return(index)
     }
-    if (inherits(index, "nv_traced")) {
+    if (is_traced(index)) {
       stop_joist(
         "joist_value_error", "a matrix of positions must be known while jit() traces; give an ",
         "index for each dimension"

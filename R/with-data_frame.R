@@ -57,7 +57,7 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
   if (!identical(as, "tensor") && !identical(as, "R")) {
     stop_joist("joist_value_error", "`as` must be \"tensor\" or \"R\"")
   }
-  if (!has_data(x)) {
+  if (!has_elements(x)) {
     stop_joist("joist_value_error", "a tensor without data cannot be a column of a data frame")
   }
   extents <- shape(x)
@@ -145,7 +145,7 @@ merge_key <- function(x, y, ...) {
 }
 
 is_whole_key <- function(key) {
-  is_tensor(key) && has_data(key) && is_integer_dtype(key) && !anyNA(key)
+  is_tensor(key) && has_elements(key) && is_integer_dtype(key) && !anyNA(key)
 }
 
 # Whether it has rows, columns that are vectors, and one of this name.

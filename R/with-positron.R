@@ -15,7 +15,7 @@ join_positron <- function() {
 
 positron_methods <- list(
   display_value = function(x, ..., width = getOption("width")) {
-    if (!has_data(x)) {
+    if (!has_elements(x)) {
       return(footer(x))
     }
     # Two characters are the least that an element takes.

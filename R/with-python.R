@@ -85,7 +85,7 @@ r_to_py.nv_tensor <- function(x, convert = FALSE) { # nolint: object_name_linter
     x, NULL, "NumPy arrays",
     instead = "nv_replace_na() them, or pass nv_to_arrow(x, \"pyarrow\") to Python"
   )
-  if (has_data(x) && !device(x) == "cpu") x <- nv_to(x, "cpu")
+  if (has_elements(x) && !device(x) == "cpu") x <- nv_to(x, "cpu")
   exchange <- python_exchange()
   type <- numpy_type(format(dtype(x)))
   extents <- as.list(shape(x))

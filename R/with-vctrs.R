@@ -87,7 +87,7 @@ vec_proxy_compare.nv_tensor <- function(x, ...) {
 #' @exportS3Method vctrs::vec_proxy_equal
 vec_proxy_equal.nv_tensor <- function(x, ...) {
   proxy <- vec_proxy.nv_tensor(x)
-  if (!is_int64(x) || !has_data(x)) {
+  if (!is_int64(x) || !has_elements(x)) {
     return(proxy)
   }
   base <- nv_scalar(2^32, dtype(x))
@@ -196,11 +196,11 @@ type_sum.nv_tensor <- function(x) type_name(x)
 
 # glimpse() shows the first values.
 #' @exportS3Method pillar::format_glimpse
-format_glimpse.nv_tensor <- function(x, ...) if (has_data(x)) format(x, trim = TRUE) else footer(x)
+format_glimpse.nv_tensor <- function(x, ...) if (has_elements(x)) format(x, trim = TRUE) else footer(x)
 
 #' @exportS3Method pillar::pillar_shaft
 pillar_shaft.nv_tensor <- function(x, ...) {
-  if (!has_data(x)) {
+  if (!has_elements(x)) {
     return(pillar::pillar_shaft(rep(NA, length(x))))
   }
   if (is_int64(x)) {

@@ -16,6 +16,7 @@
 #include "r/audit/promotion.h"
 #include "r/audit/promotion_explain.h"
 #include "r/base/conditions.h"
+#include "r/base/poison.h"
 #include "r/base/policy.h"
 #include "r/base/session.h"
 #include "r/call/jit.h"
@@ -39,9 +40,12 @@
 #include "r/memory/native.h"
 #include "r/memory/process.h"
 #include "r/tensor/dtypes.h"
+#include "r/tensor/name_references.h"
 #include "r/tensor/properties.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/same.h"
 #include "r/tensor/share.h"
+#include "r/tensor/unknown.h"
 #include "r/tensor/view.h"
 #include "r/trace/attributes.h"
 #include "r/trace/blocks.h"
@@ -51,6 +55,7 @@
 #include "r/trace/residuals.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_call.h"
+#include "r/trace/trace_names.h"
 #include "r/trace/trace_walk.h"
 #include "r/trace/world.h"
 
@@ -199,6 +204,13 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_body_copy, 5),
     ENTRY(joist_r_trace_replace, 2),
     ENTRY(joist_r_traced_number, 1),
+    ENTRY(joist_r_is_traced, 1),
+    ENTRY(joist_r_stored, 1),
+    ENTRY(joist_r_has_elements, 1),
+    ENTRY(joist_r_are_same, 2),
+    ENTRY(joist_r_named_like, 2),
+    ENTRY(joist_r_poison_explain, 0),
+    ENTRY(joist_r_poison_note, 1),
     ENTRY(joist_r_program_text, 1),
     ENTRY(joist_r_program_table, 1),
     ENTRY(joist_r_program_bytes, 1),
@@ -246,6 +258,8 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_r_c_api_init();
   joist_r_map_init();
   joist_r_view_init();
+  joist_r_unknown_init();
+  joist_r_name_references_init();
   joist_r_foreign_init();
   joist_r_show_init();
   joist_r_code_init();

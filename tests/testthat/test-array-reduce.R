@@ -314,10 +314,7 @@ test_that("every function of dims takes their names", {
   expect_identical(nv_mean(x, c("c", "a")), nv_mean(x, c(1L, 3L)))
   expect_identical(aperm(x, c("c", "a", "b")), aperm(x, c(3L, 1L, 2L)))
   expect_identical(as_array(aperm(x, c("c", "a", "b"))), aperm(v, c("c", "a", "b")))
-  expect_error(
-    jit(function(x) nv_mean(x, "b"))(x), "not known while a function is traced",
-    class = "joist_shape_error"
-  )
+  expect_identical(jit(function(x) nv_mean(x, "b"))(x), nv_mean(x, "b"))
   dimnames(x) <- list(a = NULL, a = NULL, b = NULL)
   expect_error(nv_mean(x, "a"), "several dimensions", class = "joist_shape_error")
   expect_error(nv_mean(nv_tensor(1:3), "a"), "no dimension is named", class = "joist_shape_error")

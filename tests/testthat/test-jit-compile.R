@@ -278,7 +278,6 @@ test_that("abstract tensors give abstract tensors", {
 
 test_that("functions of R that need the value of a traced tensor say what to do", {
   x <- nv_scalar(1, "f32")
-  # What R says is kept, with the name of what has no value.
   others <- list(
     ":" = function(n) 1:n, seq_len = function(n) seq_len(n), matrix = function(n) matrix(0, n),
     cat = function(n) cat(n)
@@ -289,8 +288,7 @@ test_that("functions of R that need the value of a traced tensor say what to do"
     expect_s3_class(error, "joist_value_error")
     expect_match(conditionMessage(error), "static argument", info = keyword)
     expect_identical(as.character(conditionCall(error)[[1L]]), keyword)
-    original <- tryCatch(others[[keyword]](nv_aval("i32")), error = conditionMessage)
-    expect_match(conditionMessage(error), original, fixed = TRUE)
+    expect_match(conditionMessage(error), "needs values, which are not known", fixed = TRUE)
   }
   # Of stats, with what to call instead.
   for (f in list(
@@ -299,8 +297,7 @@ test_that("functions of R that need the value of a traced tensor say what to do"
       plogis(y)
     }
   )) {
-    error <- expect_error(jit(f)(x), "nv_logistic()", fixed = TRUE, class = "joist_trace_error")
-    expect_match(conditionMessage(error), tryCatch(plogis("a"), error = conditionMessage))
+    expect_error(jit(f)(x), "nv_logistic()", fixed = TRUE, class = "joist_trace_error")
   }
   expect_error(
     jit(function(x) nv_for(2L, x, function(i, x) dnorm(x)))(x), "call nv_dnorm\\(\\)$",
@@ -350,11 +347,10 @@ test_that("values are not known while tracing", {
   # Properties are.
   seen <- NULL
   jit(function(x) {
-    seen <<- list(shape(x), dim(x), length(x), ndims(x), format(dtype(x)), ambiguous(x), format(x))
+    seen <<- list(shape(x), dim(x), length(x), ndims(x), format(dtype(x)), ambiguous(x))
     x
   })(x)
-  expect_identical(seen[1:6], list(2L, NULL, 2L, 1L, "f32", FALSE))
-  expect_match(seen[[7]], "f32{2}", fixed = TRUE)
+  expect_identical(seen, list(2L, NULL, 2L, 1L, "f32", FALSE))
 })
 
 test_that("a traced tensor that escapes is an error, not a wrong number", {

@@ -1096,7 +1096,7 @@ test_that("named vectors are made in branches and loops", {
   one <- nv_scalar(1)
   f <- function(x) if (x > 0) sum(c(a = x, b = 1)) else x
   expect_identical(as_array(jit(f)(one)), 2)
-  expect_identical(as_array(nv_if(nv_scalar(TRUE), c(a = one), c(a = one + 1))), 1)
+  expect_identical(as_array(nv_if(nv_scalar(TRUE), c(a = one), c(a = one + 1))), c(a = 1))
   g <- function(x, v) {
     for (k in nv_seq_len(2)) x <- x + quantile(v, 0.5)[[1]]
     x

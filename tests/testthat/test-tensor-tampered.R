@@ -18,7 +18,7 @@ test_that("tensors whose parts were changed are refused", {
     tampered("shape", rep(65536L, 4)), tampered("shape", 4L), tampered("dtype", "f33"),
     tampered("dtype", character()), tampered("dtype", 7), tampered("dtype", "f64"),
     with_field(nv_tensor(1:3, "i32"), "dtype", "f33"), with_field(nv_tensor(1:3), "dtype", NULL),
-    with_field(nv_aval("i32", 3), "shape", -3L), with_field(nv_aval("i32", 3), "dtype", "f33"),
+    with_field(nv_aval("i32", 3), "dtype", "f33"), with_field(nv_aval("i32", 3), "dtype", NULL),
     tampered("ambiguous", logical()), tampered("payload", "a"), tampered("payload", 1:2),
     tampered("payload", NULL), tampered("dtype", NULL), tampered("shape", NULL),
     tampered("ambiguous", list(TRUE)), tampered("payload", list(1L, 2L, 3L)),
@@ -77,18 +77,6 @@ test_that("saved elements that were changed are read as others, or refused", {
   expect_error(unserialize(bytes), "damaged", class = "joist_value_error")
 })
 
-test_that("traced tensors whose parts were changed are refused", {
-  forged <- function(number) {
-    jit(function(a) {
-      b <- with_field(a, "value", number)
-      nv_add(b, b)
-    })
-  }
-  for (number in list(1000000L, -1000000L, integer(), 1.5, NULL)) {
-    expect_error(forged(number)(nv_tensor(1:3)), class = "joist_error")
-  }
-})
-
 test_that("positions and index vectors that do not fit are refused in C, too", {
   x <- nv_tensor(1:6, "i16", shape = c(2, 3))
   ns <- asNamespace("joist")
@@ -125,22 +113,19 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
   expect_error(nv_concatenate(x, x, dim = NA), class = "joist_shape_error")
 })
 
-test_that("a traced tensor of another dtype or shape than its trace has is refused", {
+test_that("a traced tensor of another dtype than its trace has is refused, another shape is taken", {
   forged <- function(field, value) {
-    jit(function(a) {
+    function(a) {
       b <- with_field(nv_add(a, a), field, value)
       nv_add(b, b)
-    })
+    }
   }
   x <- nv_tensor(1:3, "f32")
-  for (shape in list(1000L, integer(), c(3L, 1000L))) {
-    expect_error(forged("shape", shape)(x), class = "joist_value_error")
-  }
-  expect_error(forged("dtype", as_dtype("c128"))(x), class = "joist_value_error")
-  number <- jit(function(a, b) {
-    nv_add(nv_reduce_sum(a), with_field(b, "shape", 1000L))
-  })
-  expect_error(number(x, 1), class = "joist_value_error")
+  expect_error(jit(forged("dtype", "c128"))(x), class = "joist_value_error")
+  expect_error(jit(forged("dtype", "f33"))(x), class = "joist_value_error")
+  expect_error(jit(forged("dim", c(3L, 1000L)))(x), "dim")
+  f <- forged("dim", c(3L, 1L))
+  expect_identical(jit(f)(x), f(x))
 })
 
 test_that("entry points refuse what they do not know", {

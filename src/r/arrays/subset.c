@@ -19,6 +19,7 @@
 #include "r/tensor/mask.h"
 #include "r/tensor/names.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/unknown.h"
 #include "r/tensor/view.h"
 
 /* What a list of indices selects: one index per dim, or one for the tensor as a vector. */
@@ -164,9 +165,6 @@ static SEXP indices_by_number(SEXP indices, const struct joist_r_value *x) {
   bool named = false;
   for (R_xlen_t d = 0; d < n; d++) named |= TYPEOF(VECTOR_ELT(indices, d)) == STRSXP;
   if (!named || n != rank) return indices;
-  if (x->form == JOIST_R_TRACED)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "the names of a tensor are not known while jit() traces; index it by positions");
   SEXP numbers = PROTECT(Rf_shallow_duplicate(indices));
   for (int d = 0; d < (int)n; d++) {
     SEXP index = VECTOR_ELT(indices, d);
@@ -403,7 +401,7 @@ static SEXP take(const struct joist_r_value *x, const struct selection *selectio
 
 static SEXP abstract_subset(const struct joist_r_value *x, const struct joist_shape *shape) {
   SEXP chosen = PROTECT(joist_r_aval(x->argument.operand.type, shape));
-  if (joist_r_has_missing(x)) joist_r_set_field(chosen, JOIST_R_MISSING, x->missing);
+  if (joist_r_has_missing(x)) joist_r_unknown_set_missing(chosen, x->missing);
   UNPROTECT(1);
   return chosen;
 }

@@ -16,6 +16,7 @@
 #include "r/tensor/names.h"
 #include "r/tensor/operands.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/unknown.h"
 #include "r/trace/strictness.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_mask.h"
@@ -176,7 +177,7 @@ SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous, SEXP missing) {
   checked_count(&extents);
   const bool guess = joist_r_flag(ambiguous, "ambiguous");
   SEXP aval = PROTECT(joist_r_aval((struct joist_type){joist_r_dtype(dtype), guess}, &extents));
-  if (joist_r_flag(missing, "missing")) joist_r_set_field(aval, JOIST_R_MISSING, missing);
+  if (joist_r_flag(missing, "missing")) joist_r_unknown_set_missing(aval, missing);
   UNPROTECT(1);
   return aval;
 }
@@ -207,7 +208,7 @@ SEXP joist_r_with_shape(SEXP x, SEXP shape) {
   if (value.form != JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor that is not traced");
   SEXP copy = PROTECT(joist_r_aval(value.argument.operand.type, &extents));
-  if (joist_r_has_missing(&value)) joist_r_set_field(copy, JOIST_R_MISSING, value.missing);
+  if (joist_r_has_missing(&value)) joist_r_unknown_set_missing(copy, value.missing);
   joist_r_record_same(x, copy);
   UNPROTECT(1);
   return copy;

@@ -16,6 +16,7 @@
 #include "r/base/tensor_fields.h"
 #include "r/tensor/delayed.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/unknown.h"
 #include "r/trace/trace.h"
 
 /* A tensor is known by its payload, a traced one by its trace and number, an abstract one by a mark
@@ -96,15 +97,8 @@ static struct joist_type type_of(const struct joist_r_value *value) {
 static SEXP key_of(const struct joist_r_value *value) {
   if (value->form != JOIST_R_ABSTRACT)
     return value->payload == R_NilValue ? value->object : value->payload;
-  SEXP mark = joist_r_field(value->object, JOIST_R_VALUE);
-  return mark == R_NilValue ? value->object : mark;
-}
-
-/* Marks an abstract tensor that has no other references. */
-static void mark(SEXP x) {
-  SEXP made = PROTECT(Rf_ScalarInteger(0));
-  joist_r_set_field(x, JOIST_R_VALUE, made);
-  UNPROTECT(1);
+  struct joist_r_unknown unknown;
+  return joist_r_unknown_read(value->object, &unknown) ? unknown.note : value->object;
 }
 
 static uint64_t hash_of(SEXP key, joist_value_id number) {
@@ -207,7 +201,7 @@ static SEXP number_argument(SEXP x, void *context) {
   read_tensor(x, &value);
   if (value.form == JOIST_R_ABSTRACT) x = Rf_shallow_duplicate(x);
   PROTECT(x);
-  if (value.form == JOIST_R_ABSTRACT) mark(x);
+  if (value.form == JOIST_R_ABSTRACT) joist_r_unknown_renew(x);
   read_tensor(x, &value);
   const uint32_t known = value_of(numbering->ledger, &value);
   recording_of(numbering->ledger)->ledger.values[known].argument = numbering->count++;
@@ -235,7 +229,6 @@ void joist_r_record_same(SEXP x, SEXP copy) {
   SEXP ledger = joist_r_session()->recording;
   struct joist_r_value from, to;
   read_tensor(x, &from);
-  mark(copy);
   read_tensor(copy, &to);
   remember(ledger, &to, value_of(ledger, &from));
 }
@@ -282,8 +275,6 @@ void joist_r_record(const struct joist_r_call *call, SEXP result) {
   for (uint32_t r = 0; r < event.result_count; r++) {
     struct joist_r_value made;
     SEXP tensor = event.result_count == 1 ? result : VECTOR_ELT(result, (R_xlen_t)r);
-    read_tensor(tensor, &made);
-    if (made.form == JOIST_R_ABSTRACT) mark(tensor);
     read_tensor(tensor, &made);
     remember(pointer, &made, event.result + r);
   }

@@ -22,6 +22,12 @@ SEXP joist_r_init(SEXP namespace_object) {
 
 SEXP joist_r_eval(SEXP call) { return Rf_eval(call, namespace_of_package); }
 
+SEXP joist_r_try_eval(SEXP call) {
+  int failed = 0;
+  SEXP value = R_tryEvalSilent(call, namespace_of_package, &failed);
+  return failed ? R_NilValue : value;
+}
+
 static const char *condition_class(joist_status status) {
   switch (status) {
     case JOIST_ERROR_PROMOTION:

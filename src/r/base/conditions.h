@@ -22,6 +22,8 @@ _Noreturn void joist_r_stop(joist_status status, const char *format, ...) JOIST_
 
 /* The value of a call of one of the package's own functions. */
 SEXP joist_r_eval(SEXP call);
+/* The same without errors, whose value is R_NilValue. */
+SEXP joist_r_try_eval(SEXP call);
 
 /* .Call: remembers the package's namespace, where the conditions are raised. */
 SEXP joist_r_init(SEXP namespace_object);

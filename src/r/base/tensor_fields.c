@@ -12,7 +12,7 @@
 #endif
 
 SEXP joist_r_field_symbol(joist_r_field_name name) {
-  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous", "value", "missing"};
+  static const char *const names[] = {"payload", "dtype", "shape", "ambiguous"};
   static SEXP symbols[sizeof names / sizeof *names];
   if (symbols[sizeof names / sizeof *names - 1] == NULL)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) symbols[k] = Rf_install(names[k]);
@@ -85,20 +85,9 @@ SEXP joist_r_field(SEXP x, joist_r_field_name name) {
   return found == NULL ? R_NilValue : found;
 }
 
-void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
-  Rf_setAttrib(x, joist_r_field_symbol(name), value);
-}
-
 void joist_r_read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
   for (int k = JOIST_R_PAYLOAD; k <= JOIST_R_AMBIGUOUS; k++) fields[k] = R_NilValue;
   R_mapAttrib(x, put_field, fields);
-}
-
-void joist_r_write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload) {
-  PROTECT(x);
-  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_SHAPE; k++)
-    joist_r_set_field(x, (joist_r_field_name)k, fields[k]);
-  UNPROTECT(1);
 }
 
 SEXP joist_r_first_class(SEXP x) {
@@ -132,14 +121,6 @@ static SEXP field_cell(SEXP x, joist_r_field_name name) {
 
 SEXP joist_r_field(SEXP x, joist_r_field_name name) { return CAR(field_cell(x, name)); }
 
-void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value) {
-  SEXP cell = field_cell(x, name);
-  if (cell == R_NilValue)
-    Rf_setAttrib(x, joist_r_field_symbol(name), value);
-  else
-    SETCAR(cell, value);
-}
-
 /* In one walk where they are in order. */
 void joist_r_read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
   SEXP cell = first_field(x);
@@ -150,14 +131,6 @@ void joist_r_read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]) {
     } else {
       fields[k] = cell == R_NilValue ? cell : joist_r_field(x, (joist_r_field_name)k);
     }
-  }
-}
-
-void joist_r_write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload) {
-  SEXP cell = first_field(x);
-  for (int k = has_payload ? JOIST_R_PAYLOAD : JOIST_R_DTYPE; k <= JOIST_R_SHAPE; k++) {
-    SETCAR(cell, fields[k]);
-    cell = CDR(cell);
   }
 }
 

@@ -11,21 +11,15 @@ typedef enum {
   JOIST_R_PAYLOAD,
   JOIST_R_DTYPE,
   JOIST_R_SHAPE,
-  JOIST_R_AMBIGUOUS,
-  JOIST_R_VALUE,
-  JOIST_R_MISSING
+  JOIST_R_AMBIGUOUS
 } joist_r_field_name;
 
 /* The symbol of a field. */
 SEXP joist_r_field_symbol(joist_r_field_name name);
 /* R_NilValue for a field that is missing; promises nothing of the type of one that is not. */
 SEXP joist_r_field(SEXP x, joist_r_field_name name);
-/* For a tensor that was just made, with a value that is protected. */
-void joist_r_set_field(SEXP x, joist_r_field_name name, SEXP value);
 /* The fields up to the flag at once; R_NilValue for a missing one. */
 void joist_r_read_fields(SEXP x, SEXP fields[JOIST_R_AMBIGUOUS + 1]);
-/* Sets the first fields of a copy of a pattern, without the payload if it has none. */
-void joist_r_write_fields(SEXP x, const SEXP fields[JOIST_R_SHAPE + 1], bool has_payload);
 
 /* The attributes of a vector that is a tensor; R_NilValue for a missing one. */
 struct joist_r_marks {

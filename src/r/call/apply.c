@@ -14,6 +14,7 @@
 #include "r/call/lower.h"
 #include "r/tensor/delayed.h"
 #include "r/tensor/mask.h"
+#include "r/tensor/unknown.h"
 #include "r/trace/strictness.h"
 #include "r/trace/trace_call.h"
 
@@ -42,7 +43,7 @@ static SEXP abstract_call(const struct joist_r_call *call) {
     SEXP aval = joist_r_aval(call->inference.signature.result[r], &call->inference.shape[r]);
     SET_VECTOR_ELT(tensors, r, aval);
     if (lowered.result_masks[r] == JOIST_NO_MASK) continue;
-    joist_r_set_field(aval, JOIST_R_MISSING, PROTECT(Rf_ScalarLogical(TRUE)));
+    joist_r_unknown_set_missing(aval, PROTECT(Rf_ScalarLogical(TRUE)));
     UNPROTECT(1);
   }
   joist_r_lowered_free(&lowered);

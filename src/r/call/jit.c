@@ -20,10 +20,14 @@
 #include "r/memory/mapped.h"
 #include "r/memory/native.h"
 #include "r/tensor/mask.h"
+#include "r/tensor/name_references.h"
 #include "r/tensor/names.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/same.h"
+#include "r/tensor/unknown.h"
 #include "r/trace/strictness.h"
 #include "r/trace/trace.h"
+#include "r/trace/trace_names.h"
 
 struct entry {
   unsigned char *key;
@@ -107,7 +111,6 @@ struct signature {
   struct leaf *leaves; /* in the order of the arguments */
   uint32_t leaf_count, leaf_capacity;
   bool traced, abstract;
-  bool named; /* a tensor or an R value among the arguments has names */
   unsigned char key_on_stack[KEY_ON_STACK];
   struct leaf leaves_on_stack[LEAVES_ON_STACK];
 };
@@ -141,13 +144,23 @@ static void append_leaf(struct signature *signature, const struct joist_r_value 
       remote ? joist_r_remote_device(value->payload) : joist_device_at(0);
   signature->leaves[signature->leaf_count++] =
       (struct leaf){value->object, device, value->data, value->mask, value->names};
-  signature->named |= value->names != R_NilValue;
 }
 
 /* The name of element k, empty where there is none. */
 static void append_name(struct signature *signature, SEXP names, R_xlen_t k) {
   const char *const name = names == R_NilValue ? "" : CHAR(STRING_ELT(names, k));
   append(signature, name, strlen(name) + 1);
+}
+
+/* Which dims have names, and the labels of dims. */
+static void append_presence(struct signature *signature, SEXP names) {
+  append_byte(signature, names != R_NilValue);
+  if (TYPEOF(names) != VECSXP) return;
+  SEXP labels = Rf_getAttrib(names, R_NamesSymbol);
+  for (R_xlen_t d = 0; d < XLENGTH(names); d++) {
+    append_byte(signature, VECTOR_ELT(names, d) != R_NilValue);
+    append_name(signature, labels, d);
+  }
 }
 
 static void append_argument(struct signature *signature, const struct joist_rules *rules, SEXP x) {
@@ -179,6 +192,7 @@ static void append_argument(struct signature *signature, const struct joist_rule
   append_byte(signature, (unsigned char)(type.dtype * 2 + type.ambiguous));
   append_byte(signature, (unsigned char)shape->rank);
   append(signature, shape->extent, (size_t)shape->rank * sizeof *shape->extent);
+  append_presence(signature, value.names);
   if (literal && joist_r_by_value(rules)) {
     append(signature, value.data, value.count * joist_host_size(value.host));
   }
@@ -199,7 +213,7 @@ static void make_signature(struct signature *signature, SEXP arguments, SEXP dyn
   signature->leaves = signature->leaves_on_stack;
   signature->leaf_capacity = LEAVES_ON_STACK;
   signature->length = signature->leaf_count = 0;
-  signature->traced = signature->abstract = signature->named = false;
+  signature->traced = signature->abstract = false;
   /* A rule set that stays is its address, another its content. */
   const bool stays = joist_r_rules_stay(rules);
   append_byte(signature, stays);
@@ -223,7 +237,7 @@ static bool same_statics(SEXP arguments, SEXP dynamic, SEXP statics) {
   R_xlen_t at = 0;
   for (R_xlen_t k = 0; k < XLENGTH(arguments); k++)
     if (!joist_r_is_dynamic(dynamic, k) &&
-        !R_compute_identical(VECTOR_ELT(arguments, k), VECTOR_ELT(statics, at++), 16))
+        !joist_r_same(VECTOR_ELT(arguments, k), VECTOR_ELT(statics, at++)))
       return false;
   return true;
 }
@@ -364,68 +378,53 @@ static const struct joist_device *device_of_call(SEXP compiled, const struct sig
   return joist_device_at(0);
 }
 
-/* ---- names of the results ---- */
+/* ---- names ---- */
+
+static SEXP names_of_leaf(uint32_t leaf, const void *signature) {
+  return ((const struct signature *)signature)->leaves[leaf].names;
+}
 
 /* What set_output_names() is called with. */
 struct named_call {
-  SEXP compiled;
+  SEXP compiled, outputs;
   const struct signature *signature;
 };
 
-/* Which values an output is computed from. */
-static bool *needed_values(const struct joist_program *program) {
-  bool *const needed = (bool *)R_alloc(program->value_count + 1, sizeof *needed);
-  memset(needed, 0, (program->value_count + 1) * sizeof *needed);
-  for (uint32_t k = 0; k < program->output_count; k++) needed[program->outputs[k]] = true;
-  for (uint32_t k = program->instruction_count; k-- > 0;) {
-    const struct joist_instruction *const i = &program->instructions[k];
-    for (uint32_t a = 0; needed[i->result] && a < i->operand_count; a++)
-      needed[i->operand[a]] = true;
-  }
-  return needed;
+static SEXP found_along(uint32_t leaf, int d, const void *call) {
+  SEXP names = names_of_leaf(leaf, ((const struct named_call *)call)->signature);
+  return TYPEOF(names) == VECSXP ? VECTOR_ELT(names, d) : names;
 }
 
-/* Names are not part of a signature: they are followed through the program in each call that has
- * any, by the function that follows them outside jit(). */
-static void set_output_names(const struct joist_r_execution *run, const void *context) {
-  SEXP compiled = ((const struct named_call *)context)->compiled;
-  const struct signature *const signature = ((const struct named_call *)context)->signature;
-  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
-  const struct joist_program *const program = &trace->program;
-  SEXP of_constants = VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_CONSTANT_NAMES);
-  if (!signature->named && of_constants == R_NilValue) return;
-  const bool *const needed = needed_values(program);
-  const void *const vmax = vmaxget();
-  SEXP names = PROTECT(Rf_allocVector(VECSXP, program->value_count));
-  for (uint32_t k = 0; k < program->input_count; k++) {
-    const struct joist_r_source source = trace->sources[k];
-    if (source.kind == JOIST_R_FROM_MASK) continue;
-    if (source.kind != JOIST_R_FROM_CONSTANT)
-      SET_VECTOR_ELT(names, source.value, signature->leaves[source.index].names);
-    else if (of_constants != R_NilValue && source.index < (uint32_t)XLENGTH(of_constants))
-      SET_VECTOR_ELT(names, source.value, VECTOR_ELT(of_constants, source.index));
-  }
-  for (uint32_t k = 0; k < program->instruction_count; k++) {
-    const struct joist_instruction *const i = &program->instructions[k];
-    if (!needed[i->result]) continue;
-    struct joist_r_named *const operands =
-        (struct joist_r_named *)R_alloc(i->operand_count + 1, (int)sizeof *operands);
-    for (uint32_t a = 0; a < i->operand_count; a++) {
-      const struct joist_value *const value = &program->values[i->operand[a]];
-      const bool known = run->device->host && value->input != JOIST_NO_INPUT;
-      operands[a] =
-          (struct joist_r_named){&value->shape, VECTOR_ELT(names, i->operand[a]), value->type.dtype,
-                                 known ? run->inputs[value->input] : NULL};
-    }
-    SET_VECTOR_ELT(names, i->result,
-                   joist_r_names_of(i->op, i->attributes, operands, i->operand_count,
-                                    &program->values[i->result].shape));
-    vmaxset(vmax);
-  }
-  for (uint32_t k = 0; k < program->output_count; k++)
-    joist_r_set_names(VECTOR_ELT(run->outputs, k), VECTOR_ELT(names, program->outputs[k]),
-                      program->values[program->outputs[k]].shape.rank);
+static SEXP found_positions(int output, const void *call) {
+  struct joist_r_value value;
+  SEXP index = VECTOR_ELT(((const struct named_call *)call)->outputs, output);
+  joist_r_read_missing(joist_rules_at(0), index, &value);
+  SEXP positions = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)value.count));
+  struct joist_error error;
+  if (value.form == JOIST_R_CONCRETE)
+    joist_r_raise_if(joist_export(value.argument.operand.type.dtype, value.data, value.count,
+                                  JOIST_HOST_DOUBLE, true, REAL(positions), NULL, &error),
+                     &error);
+  else
+    memset(REAL(positions), 0, value.count * sizeof(double));
   UNPROTECT(1);
+  return positions;
+}
+
+/* Names are not part of a signature, unless the function has asked for them: each call finds those
+ * of its results. */
+static void set_output_names(const struct joist_r_execution *run, const void *context) {
+  struct named_call call = *(const struct named_call *)context;
+  SEXP all = VECTOR_ELT(R_ExternalPtrProtected(call.compiled), JOIST_R_OUTPUT_NAMES);
+  const struct joist_program *const program = &joist_r_trace_of(call.compiled)->program;
+  call.outputs = run->outputs;
+  const struct joist_r_name_sources sources = {found_along, found_positions, &call};
+  for (uint32_t k = 0; all != R_NilValue && k < program->output_count && k < XLENGTH(all); k++) {
+    SEXP names = PROTECT(joist_r_resolve_names(VECTOR_ELT(all, k), &sources));
+    joist_r_set_names(VECTOR_ELT(run->outputs, k), names,
+                      program->values[program->outputs[k]].shape.rank);
+    UNPROTECT(1);
+  }
 }
 
 /* The output that stands at a leaf of the template, with its mask if it has one. */
@@ -436,7 +435,7 @@ static SEXP output_of(SEXP leaf, void *outputs) {
   struct joist_r_value value;
   joist_r_read_missing(joist_rules_at(0), mask, &value);
   if (value.form == JOIST_R_ABSTRACT)
-    joist_r_set_field(tensor, JOIST_R_MISSING, PROTECT(Rf_ScalarLogical(TRUE)));
+    joist_r_unknown_set_missing(tensor, PROTECT(Rf_ScalarLogical(TRUE)));
   else
     joist_r_set_mask(tensor, PROTECT(value.payload));
   UNPROTECT(1);
@@ -468,7 +467,7 @@ static SEXP run_outputs(SEXP compiled, const struct signature *signature, SEXP p
     return R_NilValue;
   }
   SEXP outputs = PROTECT(Rf_allocVector(VECSXP, trace->program.output_count));
-  const struct named_call named = {compiled, signature};
+  const struct named_call named = {compiled, R_NilValue, signature};
   struct joist_r_execution run = {
       .device = device,
       .program = &trace->program,
@@ -525,7 +524,8 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
     struct entry *const entry = &cache->entries[k];
     if (entry->hash != hash || entry->length != signature.length ||
         memcmp(entry->key, signature.key, signature.length) != 0 ||
-        !same_statics(arguments, dynamic, VECTOR_ELT(kept, 2 * (R_xlen_t)k + 1)))
+        !same_statics(arguments, dynamic, VECTOR_ELT(kept, 2 * (R_xlen_t)k + 1)) ||
+        !joist_r_fits_names(VECTOR_ELT(kept, 2 * (R_xlen_t)k), names_of_leaf, &signature))
       continue;
     entry->used = ++cache->clock;
     SEXP compiled = PROTECT(VECTOR_ELT(kept, 2 * (R_xlen_t)k));

@@ -5,6 +5,7 @@
 #include "r/tensor/mask.h"
 #include "r/tensor/names.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/unknown.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_mask.h"
 
@@ -63,10 +64,9 @@ SEXP joist_r_with_mask(SEXP x, SEXP mask) {
   }
   if (value.form == JOIST_R_TRACED || value.form == JOIST_R_ABSTRACT) {
     SEXP copy = PROTECT(Rf_shallow_duplicate(x));
-    joist_r_set_field(copy, JOIST_R_MISSING,
-                      mask != R_NilValue && value.form == JOIST_R_ABSTRACT
-                          ? PROTECT(Rf_ScalarLogical(TRUE))
-                          : PROTECT(mask));
+    joist_r_unknown_set_missing(copy, mask != R_NilValue && value.form == JOIST_R_ABSTRACT
+                                          ? PROTECT(Rf_ScalarLogical(TRUE))
+                                          : PROTECT(mask));
     UNPROTECT(4);
     return copy;
   }

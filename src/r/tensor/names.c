@@ -3,6 +3,7 @@
 
 #include "core/types/host.h"
 #include "r/tensor/mask.h"
+#include "r/tensor/name_references.h"
 
 SEXP joist_r_names_along(SEXP names, int rank, int d) {
   if (rank == 1) return TYPEOF(names) == STRSXP ? names : R_NilValue;
@@ -42,21 +43,33 @@ SEXP joist_r_names_in(SEXP list, int rank, bool dropped) {
   return list;
 }
 
+/* R drops dimnames without any names, unless there is a vector of none among them, as there is when
+ * no position of a dim is left. */
+static bool is_blank(SEXP names) {
+  if (TYPEOF(names) != VECSXP || Rf_getAttrib(names, R_NamesSymbol) != R_NilValue) return false;
+  bool any = false;
+  for (R_xlen_t d = 0; d < XLENGTH(names); d++) any |= VECTOR_ELT(names, d) != R_NilValue;
+  return !any;
+}
+
+static SEXP kept_by_r(SEXP names) {
+  if (!is_blank(names)) return names;
+  SEXP kept = PROTECT(Rf_shallow_duplicate(names));
+  SET_VECTOR_ELT(kept, 0, Rf_allocVector(STRSXP, 0));
+  UNPROTECT(1);
+  return kept;
+}
+
 void joist_r_set_names(SEXP tensor, SEXP names, int rank) {
   if (names == R_NilValue || rank == 0) return;
-  Rf_setAttrib(tensor, rank == 1 ? R_NamesSymbol : R_DimNamesSymbol, names);
+  if (rank == 1)
+    Rf_setAttrib(tensor, R_NamesSymbol, names);
+  else
+    Rf_setAttrib(tensor, R_DimNamesSymbol, PROTECT(kept_by_r(names)));
+  if (rank > 1) UNPROTECT(1);
 }
 
 /* ---- one dim ---- */
-
-static SEXP range_of(SEXP names, int64_t start, int64_t step, size_t count) {
-  if (start == 0 && step == 1 && (size_t)XLENGTH(names) == count) return names;
-  SEXP made = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
-  for (size_t k = 0; k < count; k++)
-    SET_STRING_ELT(made, (R_xlen_t)k, STRING_ELT(names, (R_xlen_t)(start + (int64_t)k * step)));
-  UNPROTECT(1);
-  return made;
-}
 
 void joist_r_select_names(const struct joist_r_value *x, int d, const struct joist_index *positions,
                           SEXP list, int k) {
@@ -66,58 +79,55 @@ void joist_r_select_names(const struct joist_r_value *x, int d, const struct joi
   set_label(list, k, label_of(x->names, rank, d));
   if (names == R_NilValue) return;
   if (positions->kind == JOIST_INDEX_RANGE) {
-    SET_VECTOR_ELT(list, k, range_of(names, positions->start, positions->step, positions->count));
+    SET_VECTOR_ELT(list, k,
+                   joist_r_names_range(names, positions->start, positions->step, positions->count));
     return;
   }
-  SEXP made = Rf_allocVector(STRSXP, (R_xlen_t)positions->count);
-  SET_VECTOR_ELT(list, k, made);
+  const bool plain = !joist_r_are_references(names);
+  SEXP made = PROTECT(Rf_allocVector(plain ? STRSXP : REALSXP, (R_xlen_t)positions->count));
   int64_t at[BLOCK];
   for (size_t from = 0; from < positions->count; from += BLOCK) {
     const size_t count = positions->count - from < BLOCK ? positions->count - from : BLOCK;
     joist_index_read(positions, from, count, at);
     for (size_t j = 0; j < count; j++)
-      SET_STRING_ELT(made, (R_xlen_t)(from + j), STRING_ELT(names, (R_xlen_t)at[j]));
+      if (plain)
+        SET_STRING_ELT(made, (R_xlen_t)(from + j), STRING_ELT(names, (R_xlen_t)at[j]));
+      else
+        REAL(made)[from + j] = (double)at[j] + 1;
   }
+  SET_VECTOR_ELT(list, k, plain ? made : joist_r_names_at(names, made));
+  UNPROTECT(1);
 }
 
 /* The positions in the second operand of a gather, if they are known. */
 static SEXP gathered(SEXP names, const struct joist_r_named *index, size_t count) {
   size_t n = 0;
-  if (index->elements == NULL || !joist_shape_count(index->shape, &n) || n != count)
-    return R_NilValue;
-  const void *const vmax = vmaxget();
-  double *const at = (double *)R_alloc(count + 1, (int)sizeof *at);
+  if (!joist_shape_count(index->shape, &n) || n != count) return R_NilValue;
+  if (index->index != R_NilValue) return joist_r_names_gathered(names, index->index, count);
+  if (index->elements == NULL) return R_NilValue;
+  SEXP at = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count)), made = R_NilValue;
   struct joist_error error;
-  SEXP made = R_NilValue;
-  if (joist_export(index->dtype, index->elements, count, JOIST_HOST_DOUBLE, true, at, NULL,
-                   &error) == JOIST_OK) {
-    made = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
-    for (size_t k = 0; k < count; k++)
-      if (at[k] >= 1 && at[k] <= (double)XLENGTH(names))
-        SET_STRING_ELT(made, (R_xlen_t)k, STRING_ELT(names, (R_xlen_t)at[k] - 1));
-    UNPROTECT(1);
-  }
-  vmaxset(vmax);
+  if (joist_export(index->dtype, index->elements, count, JOIST_HOST_DOUBLE, true, REAL(at), NULL,
+                   &error) == JOIST_OK)
+    made = joist_r_names_at(names, at);
+  UNPROTECT(1);
   return made;
 }
 
 /* Those of all operands; empty ones for an operand without names. */
-static SEXP joined(const struct joist_r_named *operands, size_t n, int rank, int d,
-                   uint32_t extent) {
-  SEXP made = PROTECT(Rf_allocVector(STRSXP, extent));
-  R_xlen_t at = 0;
+static SEXP joined(const struct joist_r_named *operands, size_t n, int rank, int d) {
+  SEXP parts = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)n)), made = R_NilValue;
+  SEXP counts = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
   bool any = false;
   for (size_t k = 0; k < n; k++) {
     const bool same = operands[k].shape->rank == rank;
-    const R_xlen_t count = same ? (R_xlen_t)operands[k].shape->extent[d] : 1;
-    SEXP names = same ? joist_r_names_along(operands[k].names, rank, d) : R_NilValue;
-    for (R_xlen_t j = 0; j < count && at + j < XLENGTH(made); j++)
-      if (names != R_NilValue) SET_STRING_ELT(made, at + j, STRING_ELT(names, j));
-    any |= names != R_NilValue;
-    at += count;
+    REAL(counts)[k] = same ? (double)operands[k].shape->extent[d] : 1;
+    if (same) SET_VECTOR_ELT(parts, k, joist_r_names_along(operands[k].names, rank, d));
+    any |= VECTOR_ELT(parts, k) != R_NilValue;
   }
-  UNPROTECT(1);
-  return any ? made : R_NilValue;
+  if (any) made = joist_r_names_joined(parts, counts);
+  UNPROTECT(2);
+  return made;
 }
 
 /* The first operand with names for this extent. */
@@ -148,7 +158,7 @@ static void set_axis(const struct joist_r_named *operands, size_t n,
       set_from_each(operands, n, result, d, list);
       return;
     case JOIST_AXIS_JOINED:
-      SET_VECTOR_ELT(list, d, joined(operands, n, result->rank, d, result->extent[d]));
+      SET_VECTOR_ELT(list, d, joined(operands, n, result->rank, d));
       return;
     case JOIST_AXIS_RANGE:
     case JOIST_AXIS_SELECTED:
@@ -160,7 +170,7 @@ static void set_axis(const struct joist_r_named *operands, size_t n,
   SET_VECTOR_ELT(list, d,
                  axis->kind == JOIST_AXIS_SELECTED
                      ? gathered(names, &operands[1], result->extent[d])
-                     : range_of(names, axis->start, axis->step, result->extent[d]));
+                     : joist_r_names_range(names, axis->start, axis->step, result->extent[d]));
 }
 
 /* ---- a result ---- */
@@ -189,7 +199,9 @@ SEXP joist_r_names_of(joist_op op, const struct joist_attributes *attributes,
   const bool dropped = op == JOIST_OP_SLICE && operands[0].shape->rank != result->rank;
   SEXP names = joist_r_names_in(list, result->rank, dropped);
   UNPROTECT(1);
-  return names;
+  const bool blank =
+      names == R_NilValue && operands[0].shape->rank == result->rank && is_blank(operands[0].names);
+  return blank ? operands[0].names : names;
 }
 
 SEXP joist_r_names_among(joist_op op, const struct joist_attributes *attributes,
@@ -203,7 +215,8 @@ SEXP joist_r_names_among(joist_op op, const struct joist_attributes *attributes,
   for (size_t k = 0; k < n; k++)
     operands[k] = (struct joist_r_named){
         &values[k].argument.shape, values[k].names, values[k].argument.operand.type.dtype,
-        values[k].form == JOIST_R_CONCRETE ? values[k].data : NULL};
+        values[k].form == JOIST_R_CONCRETE ? values[k].data : NULL,
+        values[k].form == JOIST_R_TRACED && !values[k].leaf ? values[k].object : R_NilValue};
   SEXP names = joist_r_names_of(op, attributes, operands, n, result);
   vmaxset(vmax);
   return names;

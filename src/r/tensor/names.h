@@ -17,6 +17,7 @@ struct joist_r_named {
   SEXP names;
   joist_dtype dtype;
   const void *elements;
+  SEXP index; /* a traced tensor; R_NilValue for others */
 };
 
 /* The names of the first result of an operation. */

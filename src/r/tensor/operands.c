@@ -8,6 +8,7 @@
 #include "core/types/convert.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
+#include "r/base/poison.h"
 #include "r/base/tensor_fields.h"
 #include "r/base/view_losses.h"
 #include "r/memory/device_payload.h"
@@ -17,6 +18,7 @@
 #include "r/tensor/dtypes.h"
 #include "r/tensor/moved.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/unknown.h"
 #include "r/tensor/view.h"
 
 /* ---- tensors ---- */
@@ -115,7 +117,7 @@ static bool are_elements(joist_dtype dtype, const double *values, R_xlen_t n) {
 static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
   static const joist_dtype natural[] = {
       [LGLSXP] = JOIST_BOOL, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
-  if (TYPEOF(x) == INTSXP) return marked;
+  if (TYPEOF(x) == INTSXP || joist_r_is_unknown(x)) return marked;
   if ((SEXPTYPE)TYPEOF(x) == joist_r_view_type(marked.dtype)) {
     if (TYPEOF(x) != REALSXP || (ALTREP(x) && !joist_r_view_exposed(x))) return marked;
     if (are_elements(marked.dtype, REAL_RO(x), XLENGTH(x))) return marked;
@@ -208,6 +210,23 @@ static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *val
   value->data = elements;
 }
 
+/* A traced or an abstract tensor, of which the type and shape were read. */
+static void read_unknown(const struct joist_r_unknown *unknown, struct joist_r_value *value) {
+  struct joist_argument *const argument = &value->argument;
+  const struct joist_type type = argument->operand.type;
+  value->missing = unknown->missing;
+  value->form = JOIST_R_ABSTRACT;
+  if (unknown->trace == R_NilValue) return;
+  value->form = JOIST_R_TRACED;
+  value->payload = unknown->trace;
+  value->leaf = unknown->number < 0;
+  argument->operand.literal =
+      value->leaf && (type.ambiguous || (type.dtype == JOIST_BOOL &&
+                                         joist_rules_tell_truths(joist_r_rules(R_NilValue))));
+  argument->value = value->leaf ? (joist_value_id) - (unknown->number + 1)
+                                : joist_r_moved(unknown->trace, (joist_value_id)unknown->number);
+}
+
 static void read_vector(SEXP x, struct joist_r_value *value) {
   struct joist_argument *const argument = &value->argument;
   struct joist_r_marks marks;
@@ -220,6 +239,11 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
   value->dim = marks.dim;
   if (marks.names != R_NilValue || marks.dimnames != R_NilValue)
     value->names = names_of_vector(&marks, &argument->shape);
+  struct joist_r_unknown unknown;
+  if (joist_r_unknown_read(x, &unknown)) {
+    read_unknown(&unknown, value);
+    return;
+  }
   value->form = JOIST_R_CONCRETE;
   struct joist_r_viewed viewed;
   if (argument->operand.type.dtype != marked.dtype || !joist_r_view_read(x, &viewed) ||
@@ -288,7 +312,6 @@ static void read_object(SEXP x, struct joist_r_value *value) {
   if (!joist_shape_count(&argument->shape, &value->count)) damaged();
   argument->operand.rank = argument->shape.rank;
   value->payload = fields[JOIST_R_PAYLOAD];
-  value->missing = joist_r_field(x, JOIST_R_MISSING);
   if (value->payload == R_NilValue) {
     if (Rf_inherits(x, "nv_chunked"))
       joist_r_stop(JOIST_ERROR_VALUE,
@@ -304,20 +327,6 @@ static void read_object(SEXP x, struct joist_r_value *value) {
         value->count * joist_dtype_size(argument->operand.type.dtype))
       damaged();
     value->data = joist_r_remote_memory(value->payload);
-    return;
-  }
-  if (TYPEOF(value->payload) == EXTPTRSXP) {
-    value->form = JOIST_R_TRACED;
-    SEXP numbers = checked(joist_r_field(x, JOIST_R_VALUE), INTSXP);
-    if (XLENGTH(numbers) != 1) damaged();
-    const int number = INTEGER(numbers)[0];
-    value->leaf = number < 0;
-    const struct joist_type type = argument->operand.type;
-    argument->operand.literal =
-        value->leaf && (type.ambiguous || (type.dtype == JOIST_BOOL &&
-                                           joist_rules_tell_truths(joist_r_rules(R_NilValue))));
-    argument->value = number < 0 ? (joist_value_id) - (number + 1)
-                                 : joist_r_moved(value->payload, (joist_value_id)number);
     return;
   }
   value->form = JOIST_R_CONCRETE;
@@ -487,6 +496,7 @@ void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_
                                   .names = R_NilValue,
                                   .missing = R_NilValue};
   joist_r_view_warn();
+  joist_r_poison_check();
   if (is_tensor(x)) {
     if (is_vector(x))
       read_vector(x, value);
@@ -586,12 +596,7 @@ void joist_r_operand(SEXP x, struct joist_operand *out) {
 }
 
 void joist_r_needs_data(const struct joist_r_value *value) {
-  if (value->form == JOIST_R_TRACED)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "the values of a tensor are not known while jit() traces a function; use a "
-                 "function that returns a tensor, such as nv_flatten() instead of as.vector() and "
-                 "nv_outer() instead of outer(), make the argument static, or compute outside "
-                 "jit()");
+  if (value->form == JOIST_R_TRACED) joist_r_unknown_refuse(value->object);
   if (value->form == JOIST_R_ABSTRACT)
     joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has a dtype and a shape, but no values");
 }

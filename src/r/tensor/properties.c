@@ -61,3 +61,9 @@ SEXP joist_r_device_of(SEXP x) {
   if (value.form != JOIST_R_REMOTE) return R_NilValue;
   return joist_r_device_object(joist_r_remote_device(value.payload)->name);
 }
+
+SEXP joist_r_stored(SEXP like) {
+  struct joist_shape shape;
+  const struct joist_type type = describe(like, &shape);
+  return joist_r_object(type, &shape);
+}

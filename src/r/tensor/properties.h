@@ -12,6 +12,8 @@ SEXP joist_r_is_ambiguous(SEXP x);
 /* What length() and dim() give: dim is NULL below rank 2. */
 SEXP joist_r_length_of(SEXP x);
 SEXP joist_r_dim_of(SEXP x);
+/* An object that is not a vector, with the type and shape of a tensor: for tensors in a store. */
+SEXP joist_r_stored(SEXP like);
 /* NULL for the CPU. */
 SEXP joist_r_device_of(SEXP x);
 

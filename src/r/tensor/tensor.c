@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "r/tensor/dtypes.h"
+#include "r/tensor/unknown.h"
 #include "r/tensor/view.h"
 
 static SEXP preserved_strings(const char *const *strings, int n) {
@@ -16,16 +17,14 @@ static SEXP preserved_strings(const char *const *strings, int n) {
 }
 
 SEXP joist_r_class(joist_r_form form) {
-  static SEXP concrete = NULL, abstract = NULL, traced = NULL;
+  static SEXP concrete = NULL, abstract = NULL;
   if (concrete == NULL) {
     static const char *const plain[] = {"nv_tensor"};
     static const char *const aval[] = {"nv_aval", "nv_tensor"};
-    static const char *const trace[] = {"nv_traced", "nv_tensor"};
     abstract = preserved_strings(aval, 2);
-    traced = preserved_strings(trace, 2);
     concrete = preserved_strings(plain, 1);
   }
-  return form == JOIST_R_ABSTRACT ? abstract : form == JOIST_R_TRACED ? traced : concrete;
+  return form == JOIST_R_ABSTRACT ? abstract : concrete;
 }
 
 SEXP joist_r_shape_object(const struct joist_shape *shape) {
@@ -85,17 +84,20 @@ static SEXP pattern_of(struct joist_type type, int rank) {
   return *pattern;
 }
 
+/* Gives a vector, which is protected, the attributes of a tensor. */
+static void set_pattern(SEXP x, struct joist_type type, const struct joist_shape *shape, SEXP dim) {
+  SHALLOW_DUPLICATE_ATTRIB(x, pattern_of(type, shape->rank));
+  if (shape->rank < 2) return;
+  if (dim == R_NilValue) dim = joist_r_shape_object(shape);
+  joist_r_set_last_mark(x, R_DimSymbol, PROTECT(dim));
+  UNPROTECT(1);
+}
+
 SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, const struct joist_shape *shape,
                          SEXP dim) {
-  const bool has_dim = shape->rank >= 2;
-  SEXP pattern = pattern_of(type, shape->rank); /* made once, which allocates */
   SEXP tensor = PROTECT(joist_r_view(payload, type.dtype));
-  SHALLOW_DUPLICATE_ATTRIB(tensor, pattern);
-  if (has_dim) {
-    if (dim == R_NilValue) dim = joist_r_shape_object(shape);
-    joist_r_set_last_mark(tensor, R_DimSymbol, PROTECT(dim));
-  }
-  UNPROTECT(has_dim ? 2 : 1);
+  set_pattern(tensor, type, shape, dim);
+  UNPROTECT(1);
   return tensor;
 }
 
@@ -103,51 +105,39 @@ SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_sha
   return joist_r_tensor_with(payload, type, shape, R_NilValue);
 }
 
-/* ---- objects without elements ---- */
+/* ---- tensors without elements ---- */
 
-/* A tensor of each form without contents, known and ambiguous. */
-static SEXP empty_object(joist_r_form form, bool ambiguous) {
-  static SEXP patterns[JOIST_R_TRACED + 1][2];
-  if (patterns[form][ambiguous] == NULL) {
-    SEXP made = PROTECT(Rf_asS4(PROTECT(Rf_allocS4Object()), FALSE, 0));
-    Rf_setAttrib(made, R_ClassSymbol, joist_r_class(form));
-    for (int k = form == JOIST_R_ABSTRACT ? JOIST_R_DTYPE : JOIST_R_PAYLOAD; k <= JOIST_R_SHAPE;
-         k++)
-      Rf_setAttrib(made, joist_r_field_symbol((joist_r_field_name)k), joist_r_class(form));
-    if (ambiguous)
-      Rf_setAttrib(made, joist_r_field_symbol(JOIST_R_AMBIGUOUS), Rf_ScalarLogical(TRUE));
-    MARK_NOT_MUTABLE(made);
-    R_PreserveObject(made);
-    UNPROTECT(2);
-    patterns[form][ambiguous] = made;
-  }
-  return patterns[form][ambiguous];
-}
-
-static SEXP make_object(joist_r_form form, SEXP payload, struct joist_type type, SEXP extents) {
-  /* Made once, which allocates: before the tensor, which nothing protects. */
-  const SEXP fields[] = {payload, joist_r_dtype_object(type.dtype), extents};
-  SEXP tensor = Rf_shallow_duplicate(empty_object(form, type.ambiguous));
-  joist_r_write_fields(tensor, fields, form != JOIST_R_ABSTRACT);
-  return tensor;
+static SEXP without_elements(SEXP trace, int number, struct joist_type type,
+                             const struct joist_shape *shape) {
+  double count = 1; /* an abstract tensor may have more than memory holds */
+  for (int d = 0; d < shape->rank; d++) count *= shape->extent[d];
+  SEXP x = PROTECT(joist_r_unknown(trace, number, joist_r_view_type(type.dtype), count));
+  set_pattern(x, type, shape, R_NilValue);
+  UNPROTECT(1);
+  return x;
 }
 
 SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape) {
-  SEXP extents = PROTECT(joist_r_shape_object(shape));
-  SEXP tensor = make_object(JOIST_R_ABSTRACT, R_NilValue, type, extents);
+  SEXP x = PROTECT(without_elements(R_NilValue, 0, type, shape));
+  Rf_setAttrib(x, R_ClassSymbol, joist_r_class(JOIST_R_ABSTRACT));
   UNPROTECT(1);
-  return tensor;
+  return x;
 }
 
 SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
                     const struct joist_shape *shape) {
-  SEXP extents = PROTECT(joist_r_shape_object(shape));
-  SEXP tensor = PROTECT(make_object(JOIST_R_TRACED, trace, type, extents));
   /* A literal argument of a jitted function has no value until its dtype is known: its
    * number is that of the argument, negative. */
-  const int number = literal ? -(int)value - 1 : (int)value;
-  SEXP boxed = PROTECT(Rf_ScalarInteger(number));
-  joist_r_set_field(tensor, JOIST_R_VALUE, boxed);
-  UNPROTECT(3);
-  return tensor;
+  return without_elements(trace, literal ? -(int)value - 1 : (int)value, type, shape);
+}
+
+SEXP joist_r_object(struct joist_type type, const struct joist_shape *shape) {
+  SEXP made = PROTECT(Rf_asS4(PROTECT(Rf_allocS4Object()), FALSE, 0));
+  Rf_setAttrib(made, R_ClassSymbol, joist_r_class(JOIST_R_CONCRETE));
+  Rf_setAttrib(made, joist_r_dtype_symbol(), joist_r_dtype_object(type.dtype));
+  Rf_setAttrib(made, joist_r_field_symbol(JOIST_R_SHAPE), PROTECT(joist_r_shape_object(shape)));
+  if (type.ambiguous)
+    Rf_setAttrib(made, joist_r_field_symbol(JOIST_R_AMBIGUOUS), PROTECT(Rf_ScalarLogical(TRUE)));
+  UNPROTECT(type.ambiguous ? 4 : 3);
+  return made;
 }

@@ -6,12 +6,14 @@
  * with these attributes, as structure(), dput() and C code make it, is that tensor, too: the plain
  * form.
  *
- * A tensor without elements is an object of R's type for objects that are not vectors (S4SXP,
- * "object" from R 4.4 on), but not an S4 object: where nothing dispatches, R finds no numbers. Its
- * fields are attributes: the class, the payload, dtype and shape; ambiguous only if TRUE. A traced
- * tensor (nv_traced) has the trace as its payload and its value there as one more field; an
- * abstract one (nv_aval) has no payload. Tensors saved by earlier versions are such objects, with a
- * vector as their payload. */
+ * A tensor without elements, traced or abstract (nv_aval()), is such a vector, too, with the same
+ * attributes, whose elements cannot be read (see unknown.h). A traced one is of class nv_tensor, as
+ * the traced function would see it.
+ *
+ * Tensors in a store (nv_chunked) are objects of R's type for objects that are not vectors (S4SXP,
+ * "object" from R 4.4 on), but not S4 objects. Their fields are attributes: the class, dtype and
+ * shape; ambiguous only if TRUE. Tensors saved by earlier versions are such objects, with a vector
+ * as their payload, or abstract. */
 #ifndef JOIST_R_TENSOR_H
 #define JOIST_R_TENSOR_H
 
@@ -39,6 +41,8 @@ SEXP joist_r_tensor(SEXP payload, struct joist_type type, const struct joist_sha
 SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, const struct joist_shape *shape,
                          SEXP dim);
 SEXP joist_r_aval(struct joist_type type, const struct joist_shape *shape);
+/* An object that is not a vector: a tensor in a store, but for its class and its further fields. */
+SEXP joist_r_object(struct joist_type type, const struct joist_shape *shape);
 SEXP joist_r_traced(SEXP trace, joist_value_id value, bool literal, struct joist_type type,
                     const struct joist_shape *shape);
 

@@ -183,7 +183,7 @@ SEXP joist_r_chunked_tensor(const struct joist_r_chunked *chunked, joist_value_i
   struct joist_error error;
   joist_r_raise_if(joist_program_add_output(program, value, &error), &error);
   const struct joist_value made = program->values[value];
-  SEXP x = PROTECT(joist_r_aval(made.type, &made.shape));
+  SEXP x = PROTECT(joist_r_object(made.type, &made.shape));
   Rf_setAttrib(x, Rf_install("chunks"), PROTECT(joist_r_integers(chunks, made.shape.rank)));
   Rf_setAttrib(x, Rf_install("program"), PROTECT(joist_r_program_string(program)));
   Rf_setAttrib(x, Rf_install("leaves"),

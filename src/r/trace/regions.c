@@ -8,6 +8,7 @@
 #include "core/promotion/builtin_rules.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
+#include "r/base/poison.h"
 #include "r/trace/attributes.h"
 #include "r/trace/trace.h"
 
@@ -62,6 +63,7 @@ static SEXP tensors_of(SEXP pointer, joist_value_id first, const joist_value_id 
 
 SEXP joist_r_region_end(SEXP body, SEXP outputs) {
   struct joist_r_trace *const trace = joist_r_trace_of(body);
+  joist_r_poison_end();
   joist_r_check_open(body);
   const joist_value_id *const numbers = numbers_of(body, outputs, 0);
   for (R_xlen_t k = 0; k < XLENGTH(outputs); k++) {

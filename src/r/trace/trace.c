@@ -17,13 +17,18 @@
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/finalizers.h"
+#include "r/base/poison.h"
 #include "r/base/session.h"
 #include "r/base/source.h"
 #include "r/base/vector.h"
 #include "r/memory/payload.h"
 #include "r/tensor/mask.h"
+#include "r/tensor/name_references.h"
+#include "r/tensor/names.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/unknown.h"
 #include "r/trace/trace_mask.h"
+#include "r/trace/trace_names.h"
 
 static void finalize(SEXP pointer) {
   struct joist_r_trace *const trace = R_ExternalPtrAddr(pointer);
@@ -67,17 +72,28 @@ bool joist_r_is_within(SEXP inner, SEXP pointer) {
 
 SEXP joist_r_trace_tensor(SEXP pointer, joist_value_id value) {
   const struct joist_value made = joist_r_trace_of(pointer)->program.values[value];
-  return joist_r_traced(pointer, value, false, made.type, &made.shape);
+  SEXP tensor = PROTECT(joist_r_traced(pointer, value, false, made.type, &made.shape));
+  joist_r_set_names(tensor, joist_r_trace_names(pointer, value), made.shape.rank);
+  UNPROTECT(1);
+  return tensor;
 }
 
 /* ---- values by other numbers ---- */
 
 SEXP joist_r_traced_number(SEXP x) {
-  struct joist_r_value value;
-  joist_r_read_missing(joist_rules_at(0), x, &value);
-  if (value.form != JOIST_R_TRACED) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be traced");
-  const int number = (int)value.argument.value;
-  return Rf_ScalarInteger(value.leaf ? -number - 1 : number);
+  struct joist_r_unknown unknown;
+  if (!joist_r_unknown_read(x, &unknown) || unknown.trace == R_NilValue) return R_NilValue;
+  if (unknown.number < 0) return Rf_ScalarInteger(unknown.number);
+  return Rf_ScalarInteger((int)joist_r_moved(unknown.trace, (joist_value_id)unknown.number));
+}
+
+SEXP joist_r_is_traced(SEXP x) {
+  struct joist_r_unknown unknown;
+  return Rf_ScalarLogical(joist_r_unknown_read(x, &unknown) && unknown.trace != R_NilValue);
+}
+
+SEXP joist_r_has_elements(SEXP x) {
+  return Rf_ScalarLogical(!joist_r_is_unknown(x) && !Rf_inherits(x, "nv_aval"));
 }
 
 SEXP joist_r_trace_replace(SEXP pointer, SEXP number) {
@@ -225,24 +241,6 @@ static SEXP room_for_constant(SEXP pointer) {
   return VECTOR_ELT(kept, JOIST_R_CONSTANTS);
 }
 
-static SEXP names_of_constant(SEXP pointer, uint32_t index) {
-  SEXP names = VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_CONSTANT_NAMES);
-  return names != R_NilValue && index < (uint32_t)XLENGTH(names)
-             ? VECTOR_ELT(names, (R_xlen_t)index)
-             : R_NilValue;
-}
-
-static void set_names_of_constant(SEXP pointer, uint32_t index, SEXP names) {
-  SEXP kept = R_ExternalPtrProtected(pointer);
-  const R_xlen_t wanted = XLENGTH(VECTOR_ELT(kept, JOIST_R_CONSTANTS));
-  SEXP all = VECTOR_ELT(kept, JOIST_R_CONSTANT_NAMES);
-  if (all == R_NilValue || XLENGTH(all) < wanted) {
-    all = all == R_NilValue ? Rf_allocVector(VECSXP, wanted) : Rf_xlengthgets(all, wanted);
-    SET_VECTOR_ELT(kept, JOIST_R_CONSTANT_NAMES, all);
-  }
-  SET_VECTOR_ELT(all, (R_xlen_t)index, names);
-}
-
 /* Appends a constant. The program reads it later, so it must not be changed in place meanwhile. */
 static void add_constant(SEXP pointer, SEXP constants, SEXP payload, size_t scalar_bytes) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
@@ -258,25 +256,8 @@ static void add_constant(SEXP pointer, SEXP constants, SEXP payload, size_t scal
   trace->constant_count++;
 }
 
-/* Constants with names are few, and looked for one by one: the same payload may have others. */
-static uint32_t named_constant(SEXP pointer, SEXP payload, SEXP names) {
-  SEXP constants = room_for_constant(pointer);
-  const uint32_t count = joist_r_trace_of(pointer)->constant_count;
-  for (uint32_t k = 0; k < count; k++)
-    if (VECTOR_ELT(constants, k) == payload && names_of_constant(pointer, k) == names) return k;
-  add_constant(pointer, constants, payload, 0);
-  set_names_of_constant(pointer, count, names);
-  return count;
-}
-
-static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, struct joist_type type,
+static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_type type,
                                      const struct joist_shape *shape) {
-  if (names != R_NilValue) {
-    const uint32_t index = named_constant(pointer, payload, names);
-    return input_of(joist_r_trace_of(pointer),
-                    (struct joist_r_source){JOIST_R_FROM_CONSTANT, index, type.dtype, 0, false},
-                    type, shape);
-  }
   SEXP constants = room_for_constant(pointer);
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
   const uint32_t count = trace->constant_count;
@@ -286,8 +267,7 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, SEXP names, str
   trace->known_constants =
       grow_table(trace->known_constants, count, &trace->known_constant_capacity, &grown);
   for (uint32_t k = 0; grown && k < count; k++)
-    if (names_of_constant(pointer, k) == R_NilValue)
-      *constant_place(trace, constants, VECTOR_ELT(constants, k), trace->constant_bytes[k]) = k + 1;
+    *constant_place(trace, constants, VECTOR_ELT(constants, k), trace->constant_bytes[k]) = k + 1;
   uint32_t *const place = constant_place(trace, constants, payload, bytes);
   uint32_t index = *place - 1;
   if (*place == 0) {
@@ -326,8 +306,9 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
     const joist_value_id at = value->argument.value;
     bool known = at < (value->leaf ? trace->leaf_count : trace->program.value_count);
     if (known && !value->leaf)
-      known = trace->program.values[at].type.dtype == value->argument.operand.type.dtype &&
-              joist_shape_equal(&trace->program.values[at].shape, shape);
+      known = trace->program.values[at].type.dtype == value->argument.operand.type.dtype;
+    if (known && !value->leaf && !joist_shape_equal(&trace->program.values[at].shape, shape))
+      return joist_r_trace_reshaped(pointer, at, shape);
     if (!known) joist_r_stop(JOIST_ERROR_VALUE, "this traced tensor is damaged");
     if (!value->leaf) return at;
     return input_of(
@@ -338,7 +319,7 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
   if (value->form == JOIST_R_CONCRETE || value->form == JOIST_R_REMOTE) {
     SEXP shared = PROTECT(joist_r_shared_payload(value));
     const joist_value_id number =
-        constant_input(pointer, shared, value->names, value->argument.operand.type, shape);
+        constant_input(pointer, shared, value->argument.operand.type, shape);
     UNPROTECT(1);
     return number;
   }
@@ -347,7 +328,7 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
   void *const out = joist_r_elements(payload);
   const joist_status status = joist_r_import(value, type.dtype, out, &error);
   joist_r_raise_if(status, &error);
-  const joist_value_id number = constant_input(pointer, payload, value->names, type, shape);
+  const joist_value_id number = constant_input(pointer, payload, type, shape);
   UNPROTECT(1);
   return number;
 }
@@ -374,6 +355,7 @@ SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type typ
   read.argument.shape = *shape;
   SEXP tensor = PROTECT(joist_r_traced(
       read.payload, joist_r_trace_number(read.payload, &read, type), false, type, shape));
+  if (joist_shape_equal(shape, &value->argument.shape)) joist_r_name_traced(tensor, value->names);
   if (joist_r_has_missing(value)) (void)joist_r_traced_with(tensor, read.payload, leaf_mask(&read));
   UNPROTECT(1);
   return tensor;
@@ -390,9 +372,12 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
     joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
   joist_value_id mask;
   joist_r_trace_masks(pointer, &value, 1, &mask);
-  return joist_r_traced_with(joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type),
-                                            false, type, &value.argument.shape),
-                             pointer, mask);
+  SEXP traced = PROTECT(joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type), false,
+                                       type, &value.argument.shape));
+  joist_r_name_traced(traced, value.names);
+  traced = joist_r_traced_with(traced, pointer, mask);
+  UNPROTECT(1);
+  return traced;
 }
 
 SEXP joist_r_trace_known(SEXP x) {
@@ -490,7 +475,12 @@ SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *conte
   R_CheckStack(); /* lists of lists may be as deep as they like */
   if (x == R_NilValue) return x;
   if (!joist_r_is_structure(x)) return leaf(x, context);
-  SEXP copy = PROTECT(Rf_shallow_duplicate(x));
+  SEXP copy = PROTECT(Rf_shallow_duplicate(x)), names = Rf_getAttrib(x, R_NamesSymbol);
+  if (joist_r_are_references(names)) {
+    /* The names of a list are a value: that of the arguments at hand. */
+    Rf_setAttrib(copy, R_NamesSymbol, PROTECT(joist_r_plain_names(names)));
+    UNPROTECT(1);
+  }
   for (R_xlen_t k = 0; k < XLENGTH(x); k++)
     SET_VECTOR_ELT(copy, k, joist_r_map_leaves(VECTOR_ELT(x, k), leaf, context));
   UNPROTECT(1);
@@ -524,6 +514,7 @@ static SEXP trace_argument(SEXP x, void *context) {
     const joist_value_id at = input_of(trace, mask, joist_r_mask_type, shape);
     (void)joist_r_traced_with(traced, pointer, at);
   }
+  joist_r_name_argument(traced, leaf, value.names);
   UNPROTECT(1);
   return traced;
 }
@@ -541,6 +532,7 @@ bool joist_r_is_dynamic(SEXP dynamic, R_xlen_t k) {
 
 SEXP joist_r_trace_begin(SEXP arguments, SEXP dynamic, SEXP rules) {
   joist_r_check_arguments(arguments, dynamic);
+  if (joist_r_session()->trace == R_NilValue) joist_r_poison_forget();
   /* The finalizer first, so that an allocation that fails leaks nothing. */
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, joist_r_trace_tag(), R_NilValue));
   joist_r_finalize_with(pointer, finalize, true);
@@ -587,18 +579,22 @@ static SEXP trace_result(SEXP x, void *context) {
     status = joist_program_add_output(&trace->program, mask, &error);
   joist_r_raise_if(status, &error);
   const int count = (int)trace->program.output_count;
-  SEXP leaf = Rf_allocVector(INTSXP, mask == JOIST_NO_MASK ? 1 : 2);
+  SEXP leaf = PROTECT(Rf_allocVector(INTSXP, mask == JOIST_NO_MASK ? 1 : 2));
   for (int k = 0; k < LENGTH(leaf); k++) INTEGER(leaf)[k] = count - LENGTH(leaf) + k;
+  joist_r_note_output_names(pointer, (uint32_t)INTEGER(leaf)[0], value.names);
+  UNPROTECT(1);
   return leaf;
 }
 
 SEXP joist_r_trace_end(SEXP pointer, SEXP result, SEXP rules) {
   struct joist_r_trace *const trace = joist_r_trace_of(pointer);
+  joist_r_poison_end();
   if (trace->closed) joist_r_stop(JOIST_ERROR_VALUE, "this jit() trace has already ended");
   struct tracing tracing = {joist_r_rules(rules), pointer};
   SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_TEMPLATE,
                  joist_r_map_leaves(result, trace_result, &tracing));
   SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_RULES, R_NilValue);
+  SET_VECTOR_ELT(R_ExternalPtrProtected(pointer), JOIST_R_VALUE_NAMES, R_NilValue);
   trace->closed = true;
   struct joist_error error;
   joist_status status = joist_program_remove_aliases(&trace->program, &error);

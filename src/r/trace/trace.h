@@ -46,7 +46,10 @@ struct joist_r_trace {
 /* Elements of the list that the external pointer protects. */
 enum {
   JOIST_R_CONSTANTS,
-  JOIST_R_CONSTANT_NAMES, /* their names; NULL while none has any */
+  JOIST_R_VALUE_NAMES,    /* the names of traced tensors by the numbers of their values, see
+                             trace_names.h; NULL while none has any */
+  JOIST_R_ARGUMENT_NAMES, /* for each leaf with names a list of them and whether R asked for them */
+  JOIST_R_OUTPUT_NAMES,   /* by the numbers of outputs; NULL if none has any */
   JOIST_R_TEMPLATE,
   JOIST_R_UPLOADED, /* the constants on the device that the program ran on last */
   JOIST_R_LINES,    /* source references, which instructions count; of bodies, the outermost's */
@@ -107,7 +110,12 @@ SEXP joist_r_trace_rule(SEXP trace, SEXP mark);
 /* Puts the latest instruction in the place of the one of that number, if it gives the same and can
  * run there. */
 SEXP joist_r_trace_replace(SEXP trace, SEXP number);
-/* The number that a traced tensor has by now; negative for an R value among the arguments. */
+/* The number that a traced tensor has by now; negative for an R value among the arguments, NULL for
+ * any other object. */
 SEXP joist_r_traced_number(SEXP x);
+/* Whether any R object is a traced tensor, and whether it is anything but a traced or an abstract
+ * one. */
+SEXP joist_r_is_traced(SEXP x);
+SEXP joist_r_has_elements(SEXP x);
 
 #endif

@@ -4,8 +4,10 @@
 #include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/base/session.h"
+#include "r/tensor/names.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_mask.h"
+#include "r/trace/trace_names.h"
 
 /* The trace that an operation goes to, which is still under way: the body that is traced, or the
  * trace that its operands belong to. */
@@ -26,6 +28,13 @@ static SEXP trace_of_operands(const struct joist_r_call *call) {
   }
   joist_r_check_open(pointer);
   return pointer;
+}
+
+static void name_result(SEXP tensor, const struct joist_r_call *call) {
+  SEXP names = joist_r_names_among(call->op, &call->plain, call->values, call->count,
+                                   &call->inference.shape[0]);
+  joist_r_name_traced(tensor, PROTECT(names));
+  UNPROTECT(1);
 }
 
 /* ---- R numbers ----
@@ -134,7 +143,10 @@ static SEXP apply_to_numbers(SEXP pointer, const struct joist_r_call *call) {
   const joist_value_id exact = add_plain(program, call->op, operands, call->count, &none, line);
   const joist_value_id made = type.dtype == JOIST_BOOL ? exact : rounded(pointer, exact, type);
   note_exact(joist_r_trace_of(pointer), made, exact);
-  return joist_r_traced(pointer, made, false, type, &call->inference.shape[0]);
+  SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, type, &call->inference.shape[0]));
+  name_result(tensor, call);
+  UNPROTECT(1);
+  return tensor;
 }
 
 /* An R number in another type, which has its value. */
@@ -191,7 +203,10 @@ SEXP joist_r_trace_in_full(SEXP x) {
   if (exact_around(pointer, &value) == 0) joist_r_stop(JOIST_ERROR_VALUE, "not an R number");
   const joist_value_id made = rounded(pointer, in_double(pointer, &value), full);
   note_exact(joist_r_trace_of(pointer), made, made);
-  return joist_r_traced(pointer, made, false, full, &value.argument.shape);
+  SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, full, &value.argument.shape));
+  joist_r_name_traced(tensor, value.names);
+  UNPROTECT(1);
+  return tensor;
 }
 
 /* The number of an operand that is read in `wanted`: one that was computed of R numbers is rounded
@@ -272,6 +287,7 @@ SEXP joist_r_trace_call(const struct joist_r_call *call) {
     SET_VECTOR_ELT(tensors, r, joist_r_traced_with(tensor, pointer, masks[r]));
     if (numbers) note_exact(joist_r_trace_of(pointer), made[r], made[r]);
   }
+  name_result(VECTOR_ELT(tensors, 0), call);
   UNPROTECT(1);
   return results == 1 ? VECTOR_ELT(tensors, 0) : tensors;
 }

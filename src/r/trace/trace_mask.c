@@ -3,6 +3,7 @@
 #include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/tensor/mask.h"
+#include "r/tensor/unknown.h"
 #include "r/trace/trace.h"
 
 /* Adds an instruction of one operand. */
@@ -24,6 +25,14 @@ joist_value_id joist_r_renamed(SEXP trace, joist_value_id value) {
   return add(trace, JOIST_OP_ALIAS, value, &attributes);
 }
 
+joist_value_id joist_r_trace_reshaped(SEXP trace, joist_value_id value,
+                                      const struct joist_shape *shape) {
+  struct joist_attributes attributes = {.count = 0};
+  int64_t extents[JOIST_RANK_MAX];
+  joist_attributes_set_shape(&attributes, shape, extents);
+  return add(trace, JOIST_OP_RESHAPE, value, &attributes);
+}
+
 /* The number of the mask of a traced value. */
 static joist_value_id mask_of_traced(SEXP trace, const struct joist_r_value *value) {
   struct joist_r_value mask;
@@ -31,10 +40,7 @@ static joist_value_id mask_of_traced(SEXP trace, const struct joist_r_value *val
   const joist_value_id number = joist_r_trace_number(trace, &mask, joist_r_mask_type);
   if (joist_shape_equal(&mask.argument.shape, &value->argument.shape)) return number;
   /* An R value among the arguments that is read in another shape. */
-  struct joist_attributes attributes = {.count = 0};
-  int64_t extents[JOIST_RANK_MAX];
-  joist_attributes_set_shape(&attributes, &value->argument.shape, extents);
-  return add(trace, JOIST_OP_RESHAPE, number, &attributes);
+  return joist_r_trace_reshaped(trace, number, &value->argument.shape);
 }
 
 void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t n,
@@ -54,11 +60,15 @@ void joist_r_trace_masks(SEXP trace, const struct joist_r_value *values, size_t 
 }
 
 /* The number of a traced tensor; negative for an R value among the arguments. */
-static int number_of(SEXP tensor) { return Rf_asInteger(joist_r_field(tensor, JOIST_R_VALUE)); }
+static int number_of(SEXP tensor) {
+  struct joist_r_unknown unknown = {.number = -1};
+  (void)joist_r_unknown_read(tensor, &unknown);
+  return unknown.number;
+}
 
 static void set_mask_field(SEXP tensor, SEXP trace, joist_value_id mask) {
   SEXP traced = PROTECT(joist_r_trace_tensor(trace, mask));
-  joist_r_set_field(tensor, JOIST_R_MISSING, traced);
+  joist_r_unknown_set_missing(tensor, traced);
   UNPROTECT(1);
 }
 

@@ -1,0 +1,187 @@
+# What R code asks of a traced tensor that only its elements would answer.
+
+# The error for code that reads the elements of `x`; called from C, where they are read. The reader
+# may be a function of R, which is then under way, or one of R's primitive functions, which are not
+# on the stack: it is looked for in the code of the function that called it.
+unknown_values <- function(x) {
+  first <- session()$frame
+  reader <- NULL # the outermost frame of joist or base R that the user's function has called
+  for (frame in rev(seq_len(sys.nframe() - 1L))) {
+    if (frame <= first) break
+    f <- sys.function(frame)
+    if (is.primitive(f)) next # which dispatches
+    if (is_own(f)) {
+      reader <- if (!startsWith(called_name(sys.call(frame)), ".joist_")) frame
+    } else if (is_users(f)) {
+      call <- if (is.null(reader)) {
+        reading_call(body(f), sys.frame(frame))
+      } else if (is_own(sys.function(reader))) {
+        call_of_frame(reader)
+      } else {
+        sys.call(reader)
+      }
+      return(unknown_condition(call, frame))
+    } else if (!is_evaluating(f)) {
+      reader <- frame
+    }
+  }
+  unknown_condition(NULL, 0L)
+}
+
+is_own <- function(f) identical(topenv(environment(f), baseenv()), topenv())
+
+# Functions of base R that evaluate code of their caller, and functions within functions of base R.
+is_evaluating <- function(f) {
+  !isNamespace(environment(f)) || any(vapply(list(
+    base::eval, base::evalq, base::withCallingHandlers, base::tryCatch, base::try, base::do.call,
+    base::suppressWarnings, base::suppressMessages, base::local, base::eval.parent, base::with
+  ), identical, NA, f))
+}
+
+called_name <- function(call) {
+  head <- if (is.call(call)) call[[1L]]
+  if (is.call(head) && identical(head[[1L]], quote(`::`))) head <- head[[3L]]
+  if (is.name(head)) as.character(head) else ""
+}
+
+# What identical() says, but traced tensors are the same if they stand for the same value.
+are_same <- function(x, y) .Call(joist_r_are_same, x, y)
+
+# A traced or abstract tensor with the names that another tensor has, and no others.
+named_like <- function(x, like) .Call(joist_r_named_like, x, like)
+
+# Whether two tensors have the same names at each call.
+same_labels <- function(x, y) {
+  are_same(attr(x, "names", TRUE), attr(y, "names", TRUE)) &&
+    are_same(attr(x, "dimnames", TRUE), attr(y, "dimnames", TRUE))
+}
+
+# What to write where a function of R reads values; NULL if nothing is as good.
+written_instead <- function(name, call) {
+  if (name %in% c("[", "[[") && length(call) > 1L) {
+    return(paste0("index a tensor, such as nv_tensor(", short_code(call[[2L]]), ")"))
+  }
+  if (name %in% names(instead_of)) {
+    return(instead_of[[name]])
+  }
+  own <- counterpart(name)
+  if (!is.null(own)) paste0("call ", own, "()")
+}
+
+instead_of <- local({
+  joined <- "call lapply() and do.call(c, ...) or nv_stack()"
+  c(
+    sapply = joined, vapply = joined, mapply = "call Map() and do.call(c, ...) or nv_stack()",
+    unlist = "call do.call(c, ...)", simplify2array = "call nv_stack()",
+    Reduce = "leave out `accumulate`, or call nv_cumsum() or nv_scan()",
+    tapply = "call nv_segment_sum()", apply = "call nv_apply()", outer = "call nv_outer()",
+    "%o%" = "call nv_outer()", matrix = "call nv_reshape()", array = "call nv_reshape()",
+    sweep = "use nv_reshape() and an operator", as.vector = "call nv_flatten()",
+    as.integer = "call nv_convert(x, \"i32\")", as.double = "call nv_convert(x, \"f64\")",
+    as.numeric = "call nv_convert(x, \"f64\")", as.logical = "call nv_convert(x, \"bool\")",
+    as.complex = "call nv_convert(x, \"c128\")", is.na = "call nv_is_na()",
+    anyNA = "call nv_reduce_any(nv_is_na(x))", order = "call nv_argsort()",
+    rank = "call nv_argsort()", tabulate = "call nv_tabulate()", match = "call nv_match()",
+    is.element = "call nv_is_in()", findInterval = "call nv_searchsorted()",
+    seq = "loop over `for (i in seq_len(n))`", which = "use the mask, with nv_ifelse()",
+    identical = "compare with all(x == y)", all.equal = "compare with all(abs(x - y) < tolerance)",
+    crossprod = "call nv_crossprod()"
+  )
+})
+
+has_labels <- function(x) {
+  !is.null(attr(x, "names", TRUE)) || !is.null(attr(x, "dimnames", TRUE))
+}
+
+# `call`, made in a frame, reads values; NULL if it is not known.
+unknown_condition <- function(call, frame) {
+  keyword <- called_name(call)
+  f <- if (frame > 0L) sys.function(frame)
+  name <- if (frame > 0L && !is.null(call)) traced_in(call, sys.frame(frame))
+  around <- if (frame > 0L) called_name(sys.call(frame)) else ""
+  reader <- if (nzchar(keyword)) {
+    paste0("`", short_code(call), "`")
+  } else if (around %in% c("", "jitted")) {
+    "a function of R"
+  } else {
+    paste0("a function of R in ", around, "()")
+  }
+  instead <- written_instead(keyword, call)
+  ways <- c(
+    instead, if (length(name) > 0L && name[1L] %in% names(formals(f)) && !session()$in_body) {
+      "make it a static argument"
+    },
+    if (is.null(instead)) "use its shape()"
+  )
+  trace_condition(call, paste0(
+    reader, " needs values, which are not known while jit() traces a function; ",
+    if (length(name) > 0L) paste0("`", name[1L], "` is a tensor: "), paste(ways, collapse = ", or ")
+  ))
+}
+
+# An error of R itself that comes of values that are not known is that error.
+explain_error <- function(e) {
+  if (inherits(e, "joist_error")) {
+    return(NULL)
+  }
+  .Call(joist_r_poison_explain)
+  call <- conditionCall(e)
+  if (is.call(call) && any(vapply(call[-1L], is.environment, NA))) {
+    # The user's function calls joist's, which runs its code.
+    from <- users_call(flow$first, c("stop", "stopifnot"))
+    if (!is.null(from)) {
+      e["call"] <- from
+      stop(e)
+    }
+  }
+}
+
+# The variables of a call that are traced tensors in a frame.
+traced_in <- function(call, frame) {
+  is_found <- function(name) {
+    !bindingIsActive0(name, frame) &&
+      tryCatch(is_traced(get0(name, frame)), error = function(e) FALSE)
+  }
+  Filter(is_found, all.vars(call))
+}
+
+bindingIsActive0 <- function(name, frame) { # nolint: object_name_linter.
+  exists(name, frame, inherits = FALSE) && bindingIsActive(name, frame)
+}
+
+# The innermost call in code of a primitive function that reads the elements of a traced variable:
+# one without a method for tensors, if there is such a call. Words of R's language come last.
+reading_call <- function(code, frame) {
+  found <- list()
+  look <- function(code) {
+    if (!is.call(code)) {
+      return()
+    }
+    for (part in as.list(code)) if (is.call(part)) look(part)
+    if (may_read(code, frame)) found[[length(found) + 1L]] <<- code
+  }
+  look(code)
+  order <- vapply(found, function(call) {
+    name <- as.character(call[[1L]])
+    if (name %in% c("if", "while", "for", "&&", "||", "switch", "repeat")) {
+      return(3L)
+    }
+    grouped <- is.function(get0(name, .GenericArgsEnv)) # has a method for a group
+    if (grouped || !is.null(utils::getS3method(name, "nv_tensor", optional = TRUE))) 2L else 1L
+  }, 1L)
+  c(found[order(order)], list(NULL))[[1L]]
+}
+
+# Whether code is a call of a primitive function that may read the elements of a traced variable.
+may_read <- function(code, frame) {
+  name <- if (is.name(code[[1L]])) as.character(code[[1L]]) else ""
+  if (name %in% c("", harmless_words) || !is.primitive(get0(name, baseenv(), mode = "function"))) {
+    return(FALSE)
+  }
+  own <- name %in% c("[", "[[") && length(traced_in(code[[2L]], frame)) > 0L
+  length(traced_in(code, frame)) > 0L && !own
+}
+
+harmless_words <- c(
+  "{", "(", "<-", "<<-", "=", "function", "return", "list", "$", "@", "unclass", "length", "dim"
+)
