@@ -37,6 +37,14 @@ static inline joist_status rules_from_edges(struct joist_rules *rules, const cha
   return status;
 }
 
+/* Whether operations have tables of their own besides the common dtype. */
+static inline bool has_own_tables(const struct joist_rules *rules) {
+  bool has = false;
+  for (int pair = 0; pair < JOIST_PAIR_COUNT; pair++)
+    has |= pair != JOIST_PAIR_COMMON && rules->has_pairs[pair];
+  return has;
+}
+
 /* Whether n entries of a table are numbers below `limit`, or NONE where that is allowed. */
 static inline bool entries_below(const uint8_t *entries, size_t n, int limit, bool may_lack) {
   bool fine = true;
