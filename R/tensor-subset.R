@@ -242,8 +242,8 @@ is_append <- function(index, extent, value) {
 # for the same.
 appended <- function(x, value) {
   joined <- c(x, value)
-  check_exact(x, joined[seq_along(x)])
-  if (is_tensor(value)) check_exact(value, joined[length(x) + seq_along(value)])
+  check_exact(x, dtype(joined))
+  if (is_tensor(value)) check_exact(value, dtype(joined))
   joined
 }
 

@@ -23,7 +23,8 @@ vec_proxy.nv_tensor <- function(x, ...) {
     return(proxy_without_values(x))
   }
   if (!is.null(attr(x, "dim", TRUE))) stop_no_column(x)
-  values_in_r(x, type_string(x))
+  wanted <- attr(x, "beyond", TRUE)
+  if (is.null(wanted)) values_in_r(x, type_string(x)) else values_beyond(x, wanted)
 }
 
 stop_no_column <- function(x) {
@@ -41,11 +42,23 @@ proxy_without_values <- function(x) {
 }
 
 values_in_r <- function(x, type) {
-  if (type == "i64" || type == "ui64") {
-    bits <- plain_values(nv_bitcast_convert(without_mask(x), "f64"), "f64")
-    return(complex(real = bits, imaginary = ifelse(is.na(x), NA, 0)))
-  }
-  plain_values(x, type)
+  if (type == "i64" || type == "ui64") wide_values(x, 0) else plain_values(x, type)
+}
+
+wide_values <- function(x, part) {
+  bits <- plain_values(nv_bitcast_convert(without_mask(x), "f64"), "f64")
+  complex(real = bits, imaginary = ifelse(is.na(x), NA, part))
+}
+
+# The values of a column of another dtype that do not all fit `type`, as vec_proxy() gives those of
+# `type`: they can be compared with these, but vec_restore() refuses them. Of 64-bit integers the
+# imaginary part is then 1.
+values_beyond <- function(x, type) {
+  switch(typeof(values_in_r(empty_column(type, FALSE), type)),
+    complex = wide_values(x, 1),
+    integer = as.integer(as.vector(x)),
+    as.double(as.vector(x))
+  )
 }
 
 # -2^31 of i32 is not representable as an integer of R.
@@ -61,12 +74,17 @@ vec_restore.nv_tensor <- function(x, to, ...) {
   type <- type_string(to)
   guess <- ambiguous(to)
   wide <- type == "i64" || type == "ui64"
-  if (!wide) {
+  if (!wide || !is.complex(x)) {
+    if (!is.null(attr(to, "found", TRUE))) check_held(x, type)
     return(.Call(joist_r_make, x, type, length(x), guess, "missing", NULL))
   }
   # The bits may be those of R's NA: that a value is missing is said by the imaginary part.
-  bits <- .Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL)
-  restored <- nv_bitcast_convert(without_mask(bits), type)
+  bits <- without_mask(.Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL))
+  other <- if (is.null(attr(to, "beyond", TRUE))) which(Im(x) == 1)
+  if (length(other) > 0L) {
+    stop_not_exact(nv_bitcast_convert(bits, setdiff(c("i64", "ui64"), type)), other[1L], type)
+  }
+  restored <- nv_bitcast_convert(bits, type)
   if (guess) restored <- nv_convert(restored, type, TRUE)
   missing <- is.na(Im(x))
   if (any(missing)) restored <- nv_mask(restored, missing)
@@ -87,7 +105,7 @@ vec_proxy_compare.nv_tensor <- function(x, ...) {
 #' @exportS3Method vctrs::vec_proxy_equal
 vec_proxy_equal.nv_tensor <- function(x, ...) {
   proxy <- vec_proxy.nv_tensor(x)
-  if (!is_int64(x) || !has_elements(x)) {
+  if (!is.complex(proxy) || is_complex_dtype(x) || !has_elements(x)) {
     return(proxy)
   }
   base <- nv_scalar(2^32, dtype(x))
@@ -114,18 +132,23 @@ vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv
 
 # ---- common type: that of an operation on both ----
 
+# vctrs puts both columns together, or only compares them, as keys. So values beyond the type that is
+# found (the attribute "found" says that it was) are refused only where they are put into a column of
+# it, by vec_restore().
 common_column <- function(x, y, ...) {
   if (is_tensor(x) && is_tensor(y) && same_type(x, y)) {
     return(vec_ptype.nv_tensor(x))
   }
   type <- nv_concatenate(abstract_column(x), abstract_column(y))
-  empty_column(dtype(type), ambiguous(type))
+  structure(empty_column(dtype(type), ambiguous(type)), found = TRUE)
 }
 
 #' @exportS3Method vctrs::vec_ptype
 vec_ptype.nv_tensor <- function(x, ...) {
   if (ndims(x) > 1L) stop_no_column(x)
-  empty_column(type_string(x), ambiguous(x))
+  wanted <- attr(x, "beyond", TRUE)
+  type <- if (is.null(wanted)) type_string(x) else wanted
+  structure(empty_column(type, ambiguous(x)), found = if (!is.null(wanted)) TRUE)
 }
 
 empty_column <- function(dtype, guess) {
@@ -135,7 +158,7 @@ empty_column <- function(dtype, guess) {
 # R numbers are values that the rules may look at.
 abstract_column <- function(x) if (is_tensor(x)) nv_aval(dtype(x), length(x), ambiguous(x)) else x
 
-# ---- casts: those that assignment makes ----
+# ---- casts: exact, or an error ----
 
 #' @exportS3Method vctrs::vec_cast nv_tensor.nv_tensor
 vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
@@ -144,31 +167,61 @@ vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
   }
   from <- format(dtype(x))
   wanted <- format(dtype(to))
-  if (from != wanted && !ambiguous(x) && !promotes(x, to)) {
+  if (!ambiguous(x) && is.null(attr(x, "beyond", TRUE)) && !promotes(x, to)) {
     stop_joist(
       "joist_promotion_error", from, " does not promote to ", wanted,
       "; use nv_convert() to make it one all the same"
     )
   }
-  converted <- nv_convert(x, wanted, ambiguous(to))
-  check_exact(x, converted)
-  converted
+  at <- first_inexact(x, wanted)
+  if (at == 0) {
+    return(nv_convert(x, wanted, ambiguous(to)))
+  }
+  if (is.null(attr(to, "found", TRUE)) || !is_comparable(x, wanted)) stop_not_exact(x, at, wanted)
+  structure(nv_convert(x, from), beyond = wanted)
 }
 
-# Whether whole numbers are the same in the dtype of `converted`.
-check_exact <- function(x, converted) {
-  if (!is_integer_dtype(x) || is_integer_dtype(converted) || dtype(converted) == "bool") {
+# The position of the first value that the dtype does not hold, or 0. A guess is rounded to floats
+# as R numbers are, but not where it is a whole number.
+first_inexact <- function(x, dtype) {
+  if (is_float_dtype(x) && ambiguous(x) && is_float_dtype(empty_column(dtype, FALSE))) {
+    x <- nv_ifelse(nv_floor(x) == x, x, scalar_like(0, x))
+  }
+  .Call(joist_r_first_change, x, dtype)
+}
+
+# Whether the R numbers that columns of the dtype are compared by hold the values of x.
+is_comparable <- function(x, dtype) {
+  switch(typeof(values_in_r(empty_column(dtype, FALSE), dtype)),
+    complex = is_int64(x) && dtype %in% c("i64", "ui64"),
+    integer = is_integer_dtype(x) && .Call(joist_r_first_change, x, "i32") == 0,
+    double = dtype != "f64" && .Call(joist_r_first_change, x, "f64") == 0,
+    FALSE
+  )
+}
+
+check_exact <- function(x, dtype) {
+  at <- if (has_elements(x)) first_inexact(x, dtype) else 0
+  if (at > 0) stop_not_exact(x, at, format(dtype))
+}
+
+# Of the numbers that vec_restore() is given: those that columns of the dtype gave are exact in it.
+check_held <- function(x, dtype) {
+  if (!is.double(x)) {
     return(invisible())
   }
-  back <- nv_convert(converted, dtype(x))
-  bad <- which(as.vector(back != x))
-  if (length(bad) > 0L) {
-    stop_joist(
-      "joist_value_error", format(x[bad[1L]], scientific = FALSE), " at position ", bad[1L],
-      " is not exact in ", format(dtype(converted)), ", the common dtype of the columns; ",
-      "nv_convert() the other column to integers, or both to a dtype that holds their values"
-    )
-  }
+  numbers <- nv_tensor(x, "f64", length(x))
+  at <- .Call(joist_r_first_change, numbers, dtype)
+  if (at > 0) stop_not_exact(numbers, at, dtype)
+}
+
+stop_not_exact <- function(x, at, dtype) {
+  does_not <- if (is_float_dtype(empty_column(dtype, FALSE))) " is not exact in " else " does not fit "
+  stop_joist(
+    "joist_value_error", format(x[at], scientific = FALSE), " at position ", at, does_not, dtype,
+    ", the common dtype of the columns; nv_convert() one of them, or both to a dtype that holds ",
+    "their values"
+  )
 }
 
 promotes <- function(x, to) {
@@ -179,9 +232,12 @@ promotes <- function(x, to) {
   !is.null(common) && common$dtype == dtype(to)
 }
 
-# R numbers: exact, or an error.
 number_to_column <- function(x, to, ...) {
-  nv_tensor(x, dtype(to), length(x), ambiguous(to))
+  own <- if (inherits(x, "integer64")) "i64" else switch(typeof(x), integer = "i32", double = "f64")
+  if (is.null(own)) {
+    return(nv_tensor(x, dtype(to), length(x), ambiguous(to)))
+  }
+  vec_cast.nv_tensor.nv_tensor(nv_tensor(x, own, length(x), ambiguous = TRUE), to)
 }
 
 column_to_number <- function(x, to, ...) vctrs::vec_cast(as.vector(as_array(x)), to)

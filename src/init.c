@@ -88,6 +88,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_with_shape, 2),
     ENTRY(joist_r_as_array, 4),
     ENTRY(joist_r_format, 3),
+    ENTRY(joist_r_first_change, 2),
     ENTRY(joist_r_from_bytes, 4),
     ENTRY(joist_r_read_bin, 5),
     ENTRY(joist_r_to_bytes, 2),

@@ -173,7 +173,7 @@ test_that("vectors of a common dtype that would round whole numbers are refused"
   skip_if_not_installed("vctrs")
   ids <- nv_tensor(c(16777216, 16777217), "i64")
   expect_error(vctrs::vec_c(ids, 0.5), "16777217 at position 2.*f32", class = "joist_value_error")
-  expect_error(vctrs::vec_match(ids, 16777216), class = "joist_value_error")
+  expect_identical(vctrs::vec_match(ids, c(16777216, 16777217.5)), c(1L, NA))
   expect_error(vctrs::vec_c(ids, nv_tensor(1, "f32")), class = "joist_value_error")
   expect_identical(vctrs::vec_c(ids, nv_tensor(1, "f64")), nv_convert(c(ids, 1L), "f64"))
   expect_identical(as.vector(vctrs::vec_c(nv_tensor(1:2, "i32"), 0.5)), c(1, 2, 0.5))
@@ -197,4 +197,69 @@ test_that("a column of abstract tensors is shown as missing", {
   skip_if_not_installed("pillar")
   shown <- format(pillar::pillar_shaft(nv_aval("f32", 3L)), width = 5)
   expect_identical(trimws(as.character(shown)), rep("NA", 3))
+})
+
+test_that("no integer changes where columns are put together", {
+  wide <- nv_tensor(c("18446744073709551615", "3"), "ui64")
+  signed <- nv_tensor(c(-1L, 3L), "i64")
+  half <- nv_tensor(1, "f16")
+  expect_error(vctrs::vec_c(wide, signed), "18446744073709551615 at position 1 does not fit i64")
+  expect_error(vctrs::vec_c(signed, wide), "18446744073709551615 at position 3 does not fit i64")
+  expect_error(
+    vctrs::vec_c(nv_tensor(65535L, "ui16"), half), "65535 at position 1 is not exact in f16"
+  )
+  expect_error(vctrs::vec_c(half, nv_tensor(2049L, "ui16")), class = "joist_value_error")
+  expect_identical(vctrs::vec_c(wide[2], signed), nv_tensor(c(3L, -1L, 3L), "i64"))
+  expect_identical(vctrs::vec_c(half, nv_tensor(2048L, "ui16")), nv_tensor(c(1, 2048), "f16"))
+  expect_error(vctrs::vec_c(nv_tensor(1:2, "ui8"), 300L), class = "joist_value_error")
+  # explicit casts, of guesses too
+  expect_error(vctrs::vec_cast(nv_tensor(1.5, ambiguous = TRUE), signed),
+    class = "joist_value_error"
+  )
+  expect_error(vctrs::vec_cast(nv_tensor(300L, ambiguous = TRUE), nv_tensor(1L, "ui8")),
+    class = "joist_value_error"
+  )
+  expect_error(vctrs::vec_cast(nv_tensor(2^24 + 1, "f64", ambiguous = TRUE), nv_tensor(1, "f32")),
+    class = "joist_value_error"
+  )
+  expect_identical(vctrs::vec_cast(nv_tensor(0.1, "f64", ambiguous = TRUE), nv_tensor(1, "f32")),
+    nv_tensor(0.1, "f32")
+  )
+  skip_if_not_installed("dplyr")
+  a <- tibble::tibble(k = wide, v = 1:2)
+  b <- tibble::tibble(k = signed, w = 1:2)
+  expect_error(dplyr::bind_rows(a, b), class = "joist_value_error")
+  expect_error(dplyr::union(a["k"], b["k"]), class = "joist_value_error")
+  expect_error(dplyr::full_join(a, b, by = "k"), class = "joist_error")
+  expect_error(dplyr::coalesce(nv_mask(signed, c(TRUE, FALSE)), wide), class = "joist_value_error")
+  expect_error(dplyr::rows_update(a, tibble::tibble(k = signed[1], v = 9L), by = "k"))
+})
+
+test_that("keys are compared, not converted", {
+  skip_if_not_installed("dplyr")
+  keys <- function(x, y) {
+    at <- dplyr::inner_join(
+      tibble::tibble(k = x, left = seq_along(x)), tibble::tibble(k = y, right = seq_along(y)),
+      by = "k"
+    )
+    cbind(at$left, at$right)
+  }
+  pair <- function(left, right) cbind(left, right, deparse.level = 0)
+  wide <- nv_tensor(c("18446744073709551615", "3"), "ui64")
+  signed <- nv_tensor(c(-1L, 3L), "i64")
+  bytes <- nv_tensor(1:3, "ui8")
+  expect_identical(keys(wide, signed), pair(2L, 2L))
+  expect_identical(keys(signed, wide), pair(2L, 2L))
+  expect_identical(keys(bytes, c(300L, 2L)), pair(2L, 2L))
+  expect_identical(keys(c(300L, 2L), bytes), pair(2L, 2L))
+  expect_identical(keys(bytes, c(256 + 1, 1)), pair(1L, 2L))
+  expect_identical(keys(nv_tensor(c(2^24 + 1, 7), "i64"), c(2^24, 2^24 + 1, 7)), pair(1:2, 2:3))
+  expect_identical(keys(c(2^24, 2^24 + 1, 7), nv_tensor(c(2^24 + 1, 7), "i64")), pair(2:3, 1:2))
+  expect_error(keys(nv_tensor("9007199254740993", "i64"), 2^53), class = "joist_value_error")
+  x <- tibble::tibble(k = c(300L, 2L), v = 1:2)
+  joined <- dplyr::left_join(x, tibble::tibble(k = bytes, w = 1:3), by = "k")
+  expect_identical(as.vector(joined$k), c(300L, 2L))
+  expect_identical(as.vector(dplyr::filter(joined, v == 1L)$k), 300L)
+  expect_output(print(joined), "300")
+  expect_error(dplyr::bind_rows(joined["k"], tibble::tibble(k = bytes)), "300 .*does not fit ui8")
 })

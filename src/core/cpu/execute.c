@@ -10,6 +10,7 @@
 #include "core/cpu/exact.h"
 #include "core/cpu/watch.h"
 #include "core/program/watch.h"
+#include "core/types/changed.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
 #include "core/types/loss.h"

@@ -7,7 +7,7 @@
 #include "core/cpu/bind.h"
 #include "core/cpu/steps.h"
 #include "core/kernels/stream.h"
-#include "core/types/loss.h"
+#include "core/types/changed.h"
 
 enum { PIECE = 1024 }; /* elements that are looked through, then computed */
 
@@ -201,75 +201,21 @@ static bool run_at_once(const struct joist_step *step, size_t n, const void *con
 
 /* ---- conversions ---- */
 
-static bool changes(joist_dtype from, joist_dtype to, const char *x) {
-  const joist_kind kind = joist_dtype_kind(from), target = joist_dtype_kind(to);
-  const bool whole = kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
-  _Alignas(16) char taken[16], back[16];
-  if (whole && (target == JOIST_KIND_INT || target == JOIST_KIND_UINT)) {
-    bool negative;
-    const uint64_t m = magnitude(from, x, &negative);
-    return negative ? target == JOIST_KIND_UINT || m > 0 - (uint64_t)joist_dtype_min_int(to)
-                    : m > joist_dtype_max_int(to);
-  }
-  if (whole && target != JOIST_KIND_BOOL) {
-    bool negative;
-    const joist_dtype real = joist_dtype_real(to);
-    uint64_t m = magnitude(from, x, &negative);
-    if (m == 0) return !joist_dtype_has_zero(real);
-    if (negative && !joist_dtype_has_sign(real)) return true;
-    if ((double)m > joist_dtype_max_float(real)) return true;
-    while (m % 2 == 0) m /= 2;
-    const int digits = joist_dtype_digits(real);
-    return digits < 64 && m >> digits != 0;
-  }
-  const size_t size = joist_dtype_size(from);
-  joist_convert_find(from, to)(1, x, taken);
-  joist_convert_find(to, from)(1, taken, back);
-  if (memcmp(x, back, size) == 0) return false;
-  /* NaN and zeros of either sign */
-  const size_t parts = kind == JOIST_KIND_COMPLEX ? 2 : 1;
-  double own[2], other[2];
-  const joist_dtype pair = parts == 2 ? JOIST_C128 : JOIST_F64;
-  joist_convert_find(from, pair)(1, x, own);
-  joist_convert_find(from, pair)(1, back, other);
-  for (size_t p = 0; p < parts; p++)
-    if (own[p] != other[p] && !(own[p] != own[p] && other[p] != other[p])) return true;
-  return false;
-}
-
-size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
-                           const uint8_t *mask, size_t *first) {
-  const size_t size = joist_dtype_size(from);
-  size_t count = 0;
-  for (size_t k = n; k-- > 0;) {
-    if ((mask != NULL && mask[k] != 0) || !changes(from, to, (const char *)in + k * size)) continue;
-    count++;
-    *first = k;
-  }
-  return count;
-}
-
-/* Whether any of n integers has more digits than floats of dtype `to`; true for other dtypes,
- * unless they are the same again when they are converted back. */
-static bool may_change(size_t n, joist_dtype from, joist_dtype to, const void *in,
-                       const void *out) {
+/* Whether any of n integers has more digits than floats of dtype `to`; true for other dtypes. */
+static bool may_change(size_t n, joist_dtype from, joist_dtype to, const void *in) {
   joist_magnitudes *const magnitudes = joist_magnitudes_find(from);
-  if (magnitudes != NULL && joist_dtype_has_zero(joist_dtype_real(to)) &&
-      joist_dtype_kind(to) >= JOIST_KIND_FLOAT) {
-    const int digits = joist_dtype_digits(joist_dtype_real(to));
-    return digits < 64 && magnitudes(n, in) >> digits != 0;
-  }
-  if (magnitudes != NULL) return true;
-  char back[PIECE * JOIST_ELEMENT_MAX];
-  joist_convert_find(to, from)(n, out, back);
-  return memcmp(in, back, n * joist_dtype_size(from)) != 0;
+  if (magnitudes == NULL || !joist_dtype_has_zero(joist_dtype_real(to)) ||
+      joist_dtype_kind(to) < JOIST_KIND_FLOAT)
+    return true;
+  const int digits = joist_dtype_digits(joist_dtype_real(to));
+  return digits < 64 && magnitudes(n, in) >> digits != 0;
 }
 
 static void convert_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
   const struct joist_step *const step = at->step;
   const joist_dtype from = step->in[0].dtype, to = step->out.dtype;
   joist_bound_convert(step, 0)(n, in[0], out);
-  if (at->tally == NULL || !may_change(n, from, to, in[0], out)) return;
+  if (at->tally == NULL || !may_change(n, from, to, in[0])) return;
   size_t first = 0;
   const size_t count =
       joist_count_changed(n, in[0], from, to, step->masked_result ? in[1] : NULL, &first);
@@ -312,6 +258,7 @@ size_t joist_watch_stream(const struct joist_step *step, size_t n, const void *c
 
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,
                        const void *in, struct joist_tally *tally) {
-  if (tally != NULL && step->counts_lost && changes(step->in[0].dtype, step->through, in))
+  if (tally != NULL && step->counts_lost &&
+      joist_element_changes(step->in[0].dtype, step->through, in))
     joist_tally_add(tally, program, step->instruction, JOIST_FOUND_LOSS, 1, 0);
 }

@@ -27,9 +27,4 @@ size_t joist_watch_stream(const struct joist_step *step, size_t n, const void *c
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,
                        const void *in, struct joist_tally *tally);
 
-/* How many of n elements are not the same in another dtype, and the first of them. `mask`, or NULL,
- * is 1 where an element is missing. */
-size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
-                           const uint8_t *mask, size_t *first);
-
 #endif

@@ -3,13 +3,16 @@
 
 #include <string.h>
 
+#include "core/types/changed.h"
 #include "core/types/host.h"
+#include "core/types/loss.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/vector.h"
 #include "r/call/transfer.h"
 #include "r/memory/mapped.h"
 #include "r/memory/run.h"
+#include "r/tensor/dtypes.h"
 #include "r/tensor/mask.h"
 #include "r/tensor/operands.h"
 #include "r/tensor/rules.h"
@@ -137,4 +140,18 @@ SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   }
   UNPROTECT(2);
   return out;
+}
+
+/* The position of the first element that another dtype does not hold; 0 if it holds all. */
+SEXP joist_r_first_change(SEXP x, SEXP dtype) {
+  struct joist_r_value value;
+  const joist_dtype to = joist_r_dtype(dtype);
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const joist_dtype from = value.argument.operand.type.dtype;
+  if (joist_conversion_loss(from, to).losses == JOIST_LOSS_NONE) return Rf_ScalarReal(0);
+  joist_r_fetch_briefly(&value);
+  size_t first = 0;
+  const size_t count = joist_count_changed(value.count, value.data, from, to, value.mask, &first);
+  return Rf_ScalarReal(count == 0 ? 0 : (double)first + 1);
 }

@@ -1,0 +1,112 @@
+/* Which values another dtype does not hold. */
+#include "core/types/changed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/types/convert.h"
+
+enum { PIECE = 512, LARGEST = 16 }; /* elements looked at together; bytes of the largest */
+
+static bool is_whole(joist_dtype dtype) {
+  return joist_dtype_kind(dtype) == JOIST_KIND_INT || joist_dtype_kind(dtype) == JOIST_KIND_UINT;
+}
+
+/* Integers as signs and magnitudes. */
+struct whole {
+  uint64_t magnitude;
+  bool negative;
+};
+
+static struct whole whole_of(joist_dtype dtype, const void *x) {
+  int64_t value = 0;
+  joist_convert_find(dtype, JOIST_I64)(1, x, &value);
+  const bool negative = joist_dtype_kind(dtype) == JOIST_KIND_INT && value < 0;
+  return (struct whole){negative ? 0 - (uint64_t)value : (uint64_t)value, negative};
+}
+
+static bool whole_changes(struct whole x, joist_dtype to) {
+  if (is_whole(to))
+    return x.negative ? x.magnitude > 0 - (uint64_t)joist_dtype_min_int(to)
+                      : x.magnitude > joist_dtype_max_int(to);
+  if (joist_dtype_kind(to) == JOIST_KIND_BOOL) return x.negative || x.magnitude > 1;
+  const joist_dtype real = joist_dtype_real(to);
+  if (x.magnitude == 0) return !joist_dtype_has_zero(real);
+  if (x.negative && !joist_dtype_has_sign(real)) return true;
+  if ((double)x.magnitude > joist_dtype_max_float(real)) return true;
+  while (x.magnitude % 2 == 0) x.magnitude /= 2;
+  const int digits = joist_dtype_digits(real);
+  return digits < 64 && x.magnitude >> digits != 0;
+}
+
+/* Whether an integer dtype has the number. Its bounds are powers of two, or one less. */
+static bool has_number(joist_dtype dtype, double number) {
+  return number == floor(number) && number >= (double)joist_dtype_min_int(dtype) &&
+         (joist_dtype_max_int(dtype) >> 53 != 0 ? number < (double)joist_dtype_max_int(dtype)
+                                                : number <= (double)joist_dtype_max_int(dtype));
+}
+
+bool joist_element_changes(joist_dtype from, joist_dtype to, const void *x) {
+  if (is_whole(from)) return whole_changes(whole_of(from, x), to);
+  double own[2] = {0, 0}, other[2] = {0, 0}; /* f64 and c128 hold all values that have fractions */
+  const bool pair = joist_dtype_kind(from) == JOIST_KIND_COMPLEX;
+  joist_convert_find(from, pair ? JOIST_C128 : JOIST_F64)(1, x, own);
+  if (is_whole(to)) return own[1] != 0 || !has_number(to, own[0]);
+  _Alignas(16) char taken[LARGEST];
+  joist_convert_find(from, to)(1, x, taken);
+  joist_convert_find(to, JOIST_C128)(1, taken, other);
+  for (int p = 0; p < 2; p++)
+    if (own[p] != other[p] && !(own[p] != own[p] && other[p] != other[p])) return true;
+  return false;
+}
+
+/* Whether none of up to PIECE integers changes, seen by the bits of all of them; false where these
+ * do not say. */
+static bool all_fit(size_t n, const void *in, joist_dtype from, joist_dtype to) {
+  if (!is_whole(from) || joist_dtype_kind(to) == JOIST_KIND_BOOL) return false;
+  int64_t values[PIECE];
+  uint64_t bits = 0, below = 0;
+  const bool has_signs = joist_dtype_kind(from) == JOIST_KIND_INT;
+  joist_convert_find(from, JOIST_I64)(n, in, values);
+  for (size_t k = 0; k < n; k++) {
+    const uint64_t sign = has_signs ? (uint64_t)0 - (uint64_t)(values[k] < 0) : 0;
+    bits |= (uint64_t)values[k] ^ sign;
+    below |= sign;
+  }
+  if (is_whole(to))
+    return bits <= joist_dtype_max_int(to) && (!below || joist_dtype_min_int(to) < 0);
+  const joist_dtype real = joist_dtype_real(to);
+  const int digits = joist_dtype_digits(real);
+  return !below && joist_dtype_has_zero(real) && (digits >= 64 || bits >> digits == 0) &&
+         (double)bits <= joist_dtype_max_float(real);
+}
+
+/* The same of floats to floats and complex numbers, seen by their values in double. */
+static bool all_same(size_t n, const void *in, joist_dtype from, joist_dtype to) {
+  const joist_kind own = joist_dtype_kind(from), other = joist_dtype_kind(to);
+  if (own != JOIST_KIND_FLOAT || other != JOIST_KIND_FLOAT) return false;
+  _Alignas(16) char taken[PIECE * LARGEST];
+  double before[PIECE], after[PIECE];
+  joist_convert_find(from, to)(n, in, taken);
+  joist_convert_find(from, JOIST_F64)(n, in, before);
+  joist_convert_find(to, JOIST_F64)(n, taken, after);
+  return memcmp(before, after, n * sizeof *before) == 0;
+}
+
+size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                           const uint8_t *mask, size_t *first) {
+  const size_t size = joist_dtype_size(from);
+  const char *const elements = in;
+  size_t count = 0;
+  for (size_t at = 0; at < n; at += PIECE) {
+    const size_t end = n - at < PIECE ? n : at + PIECE;
+    const char *const piece = elements + at * size;
+    if (all_fit(end - at, piece, from, to) || all_same(end - at, piece, from, to)) continue;
+    for (size_t k = at; k < end; k++) {
+      if ((mask != NULL && mask[k] != 0) || !joist_element_changes(from, to, elements + k * size))
+        continue;
+      if (count++ == 0) *first = k;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,16 @@
+/* Which values another dtype does not hold. Owns no memory, cannot fail. */
+#ifndef JOIST_CORE_TYPES_CHANGED_H
+#define JOIST_CORE_TYPES_CHANGED_H
+
+#include "core/types/dtypes.h"
+
+/* Whether the element at x is another value once it is converted, as an integer that wraps or a
+ * number that is rounded; zeros of either sign, and NaN, are the same. */
+bool joist_element_changes(joist_dtype from, joist_dtype to, const void *x);
+
+/* How many of n elements change, and the first of them, if there is one. `mask`, or NULL, is 1
+ * where an element is missing. */
+size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                           const uint8_t *mask, size_t *first);
+
+#endif

@@ -1,0 +1,72 @@
+/* Which values another dtype does not hold, beside numbers of 64 digits that hold all of them. */
+#include <string.h>
+
+#include "core/types/changed.h"
+#include "core/types/convert.h"
+
+#include "check.h"
+
+enum { MOST = 1 << 12 };
+
+static bool is_complex(joist_dtype dtype) { return joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX; }
+static bool is_whole(joist_dtype dtype) {
+  return joist_dtype_kind(dtype) == JOIST_KIND_INT || joist_dtype_kind(dtype) == JOIST_KIND_UINT;
+}
+
+static long double value_of(joist_dtype dtype, const void *x) {
+  int64_t whole = 0;
+  double number[2];
+  if (is_whole(dtype)) {
+    joist_convert_find(dtype, JOIST_I64)(1, x, &whole);
+    return joist_dtype_kind(dtype) == JOIST_KIND_UINT ? (long double)(uint64_t)whole
+                                                      : (long double)whole;
+  }
+  joist_convert_find(dtype, is_complex(dtype) ? JOIST_C128 : JOIST_F64)(1, x, number);
+  return number[0];
+}
+
+/* Bit patterns of a dtype: all of 8 bits, and around powers of two. */
+static size_t patterns_of(joist_dtype dtype, char *out) {
+  static const int64_t near[] = {-2, -1, 0, 1, 2};
+  const size_t size = joist_dtype_size(dtype);
+  size_t n = 0;
+  for (int bit = 0; bit < 64; bit++)
+    for (size_t k = 0; k < sizeof near / sizeof *near; k++)
+      for (int sign = -1; sign <= 1; sign += 2, n++) {
+        const int64_t whole = sign * (int64_t)((UINT64_C(1) << bit) + (uint64_t)near[k]);
+        const double number = (double)sign * ((double)(UINT64_C(1) << bit) + (double)near[k] / 2);
+        if (is_whole(dtype))
+          joist_convert_find(JOIST_I64, dtype)(1, &whole, out + n * size);
+        else
+          joist_convert_find(JOIST_F64, dtype)(1, &number, out + n * size);
+      }
+  return n;
+}
+
+int main(void) {
+  static _Alignas(16) char in[MOST * 16];
+  static uint8_t mask[MOST];
+  for (int from = 0; from < JOIST_DTYPE_COUNT; from++) {
+    const joist_dtype own = (joist_dtype)from;
+    const size_t n = patterns_of(own, in), size = joist_dtype_size(own);
+    for (int to = 0; to < JOIST_DTYPE_COUNT; to++) {
+      const joist_dtype other = (joist_dtype)to;
+      size_t want = 0, want_first = 0, first = 0, unmasked = 0;
+      for (size_t k = n; k-- > 0;) {
+        _Alignas(16) char made[16];
+        joist_convert_find(own, other)(1, in + k * size, made);
+        const long double before = value_of(own, in + k * size), after = value_of(other, made);
+        const bool same = before == after || (before != before && after != after);
+        CHECK_INT(joist_element_changes(own, other, in + k * size), !same);
+        mask[k] = k % 3 == 0;
+        want += !same;
+        unmasked += !same && !mask[k];
+        if (!same) want_first = k;
+      }
+      CHECK_INT(joist_count_changed(n, in, own, other, NULL, &first), want);
+      CHECK_INT(first, want_first);
+      CHECK_INT(joist_count_changed(n, in, own, other, mask, &first), unmasked);
+    }
+  }
+  return check_report("changed");
+}
