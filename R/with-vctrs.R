@@ -132,9 +132,9 @@ vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv
 
 # ---- common type: that of an operation on both ----
 
-# vctrs puts both columns together, or only compares them, as keys. So values beyond the type that is
-# found (the attribute "found" says that it was) are refused only where they are put into a column of
-# it, by vec_restore().
+# vctrs puts both columns together, or only compares them, as keys. So values beyond the type that
+# is found (the attribute "found" says that it was) are refused only where they are put into a
+# column of it, by vec_restore().
 common_column <- function(x, y, ...) {
   if (is_tensor(x) && is_tensor(y) && same_type(x, y)) {
     return(vec_ptype.nv_tensor(x))
@@ -216,7 +216,8 @@ check_held <- function(x, dtype) {
 }
 
 stop_not_exact <- function(x, at, dtype) {
-  does_not <- if (is_float_dtype(empty_column(dtype, FALSE))) " is not exact in " else " does not fit "
+  whole <- !is_float_dtype(empty_column(dtype, FALSE))
+  does_not <- if (whole) " does not fit " else " is not exact in "
   stop_joist(
     "joist_value_error", format(x[at], scientific = FALSE), " at position ", at, does_not, dtype,
     ", the common dtype of the columns; nv_convert() one of them, or both to a dtype that holds ",
