@@ -99,7 +99,7 @@ moments_of <- function(x, y, use, correction, name, root = FALSE) {
 
 # In double, and where the tensor is.
 wide_columns <- function(x, tensor) {
-  wide <- in_double(x)
+  wide <- from_least(x, if (is_tensor(x) && ndims(x) == 2L) 1L)
   if (!is_tensor(x)) wide <- beside(wide, tensor)
   if (ndims(wide) == 2L) wide else nv_reshape(wide, c(length(wide), 1L))
 }

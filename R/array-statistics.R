@@ -81,7 +81,7 @@ variance <- function(x, dims, drop, correction, root, remove = FALSE) {
     }
     return(delayed_variance(x, dims, drop, correction, root))
   }
-  wide <- in_double(x)
+  wide <- from_least(x, dims)
   distance <- wide - nv_mean(wide, dims, FALSE, na_rm = remove)
   squares <- nv_reduce_sum(square_size(distance), dims, drop, na_rm = remove)
   n <- nv_scalar(count_reduced(wide, dims), "f64")
@@ -120,6 +120,30 @@ in_double <- function(x) {
   complex <- if (inherits(x, "nv_tensor")) is_complex_dtype(x) else is.complex(x)
   nv_convert(x, if (complex) "c128" else "f64")
 }
+
+# x in double or, if it is of 64-bit integers, which double does not hold, its distances from the
+# least of them along `dims`: variances are the same, and differences are not of rounded numbers.
+from_least <- function(x, dims) {
+  if (!inherits(x, "nv_tensor") || !is_int64(x) || count_reduced(x, dims) == 0) {
+    return(in_double(x))
+  }
+  wide <- in_halves(x)
+  least <- in_halves(nv_reduce_min(x, dims, drop = FALSE, na_rm = may_be_na(x)))
+  if (may_be_na(x)) least <- lapply(least, nv_replace_na, 0)
+  half_by_half(wide, least)
+}
+
+# 64-bit integers as two doubles that are exact, one of which is a multiple of 2^32.
+in_halves <- function(x) {
+  type <- dtype(x)
+  shift <- if (type == "ui64") nv_shift_right_logical else nv_shift_right_arithmetic
+  high <- nv_convert(shift(x, beside(nv_scalar(32L, type), x)), "f64")
+  low <- nv_convert(nv_bitwise_and(x, beside(nv_scalar(2^32 - 1, type), x)), "f64")
+  list(high = high * double_beside(2^32, high), low = low)
+}
+
+# Rounded once.
+half_by_half <- function(x, y) (x$high - y$high) + (x$low - y$low)
 
 # |x|^2, without the root that abs() takes.
 square_size <- function(x) {
@@ -271,15 +295,25 @@ quantiles <- function(x, probs, dims, drop, single, type) {
     at[c("low", "high")] <- lapply(at[c("low", "high")], match, ranks)
     n <- match(n, ranks)
   }
-  low <- in_double(sorted[at$low, , drop = FALSE])
-  high <- in_double(sorted[at$high, , drop = FALSE])
-  part <- nv_tensor(at$part, "f64", shape = c(length(at$part), 1L))
-  between <- (nv_scalar(1, "f64") - part) * low + part * high
-  value <- nv_ifelse(low == high, low, between)
+  low <- sorted[at$low, , drop = FALSE]
+  high <- sorted[at$high, , drop = FALSE]
+  value <- between(low, high, nv_tensor(at$part, "f64", shape = c(length(at$part), 1L)))
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
   value <- nv_ifelse(nv_is_nan(last), last, value)
   if (!is.null(mask_of(last))) value <- nv_mask(value, nv_broadcast_to(mask_of(last), shape(value)))
   like_quantiles(nv_reshape(value, extents), x)
+}
+
+between <- function(low, high, part) {
+  if (is_int64(low)) {
+    base <- in_double(low)
+    low <- in_halves(low)
+    rest <- (low$high - base) + low$low # what rounding lost
+    return(base + (rest + part * half_by_half(in_halves(high), low)))
+  }
+  low <- in_double(low)
+  high <- in_double(high)
+  nv_ifelse(low == high, low, (nv_scalar(1, "f64") - part) * low + part * high)
 }
 
 # Between which of n sorted elements the quantiles are, and which part of the way (Hyndman and Fan

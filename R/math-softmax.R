@@ -26,31 +26,29 @@
 #' @export
 nv_logsumexp <- function(x, dims = NULL, drop = TRUE) {
   dims <- dims_by_name(dims, x)
-  in_wide_float(x, function(x) {
-    top <- greatest(x, dims)
-    sum <- nv_log(nv_reduce_sum(nv_exp(x - top), dims, drop))
+  in_wide_float(x, function(x, top) {
+    sum <- nv_log(nv_reduce_sum(nv_exp(x), dims, drop))
     sum + (if (drop) nv_reshape(top, shape(sum)) else top)
-  }, reduces = TRUE)
+  }, dims = dims)
 }
 
 #' @rdname nv_logsumexp
 #' @export
 nv_softmax <- function(x, dims = NULL) {
   dims <- dims_by_name(dims, x)
-  in_wide_float(x, function(x) {
-    part <- nv_exp(x - greatest(x, dims))
+  in_wide_float(x, function(x, top) {
+    part <- nv_exp(x)
     part / nv_reduce_sum(part, dims, drop = FALSE)
-  }, reduces = TRUE)
+  }, dims = dims)
 }
 
 #' @rdname nv_logsumexp
 #' @export
 nv_log_softmax <- function(x, dims = NULL) {
   dims <- dims_by_name(dims, x)
-  in_wide_float(x, function(x) {
-    x <- x - greatest(x, dims)
-    x - nv_log(nv_reduce_sum(nv_exp(x), dims, drop = FALSE))
-  }, reduces = TRUE)
+  in_wide_float(x, function(x, top) x - nv_log(nv_reduce_sum(nv_exp(x), dims, drop = FALSE)),
+    dims = dims
+  )
 }
 
 #' @rdname nv_logsumexp
@@ -76,14 +74,26 @@ greatest <- function(x, dims) {
 }
 
 # What `f` gives for floats, computed in `least` at least and rounded to the float that belongs to
-# the dtype of `x`: what exp() makes of it, or the maximum of that.
-in_wide_float <- function(x, f, least = "f32", reduces = FALSE) {
+# the dtype of `x`: what exp() makes of it. With `dims`, also NULL for all, `f` gets the distances
+# from the greatest element along them and that element, and the float is that of a maximum.
+in_wide_float <- function(x, f, least = "f32", dims) {
   x <- as_operand(x)
   if (is_complex_dtype(x)) {
     stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(dtype(x)))
   }
   like <- nv_exp(nv_aval(dtype(x), 1L, ambiguous(x)))
-  if (reduces) like <- nv_reduce_max(like)
+  if (!missing(dims)) like <- nv_reduce_max(like)
   wide <- if (format(dtype(like)) == "f64") "f64" else least
-  nv_convert(f(nv_convert(x, wide)), dtype(like), ambiguous(like))
+  result <- if (missing(dims)) {
+    f(nv_convert(x, wide))
+  } else if (is_int64(x)) {
+    top <- nv_reduce_max(x, dims, drop = FALSE)
+    distance <- half_by_half(in_halves(x), in_halves(top))
+    f(nv_convert(distance, wide), nv_convert(top, wide))
+  } else {
+    x <- nv_convert(x, wide)
+    top <- greatest(x, dims)
+    f(x - top, top)
+  }
+  nv_convert(result, dtype(like), ambiguous(like))
 }

@@ -71,6 +71,19 @@ changed_values <- function(facts, places) {
   )
 }
 
+# The same of a conversion that no operation makes, where `level` is not "ok".
+judge_rounding <- function(x, dtype, op, level) {
+  found <- if (level != "ok") .Call(joist_r_first_change, x, dtype) else 0
+  if (found[1L] == 0) {
+    return(invisible())
+  }
+  facts <- list(
+    kind = "loss", op = op, dtype = dtype, operands = type_string(x), count = found[2L],
+    position = found[1L], refused = level == "error", converts = TRUE, bounded = FALSE
+  )
+  changed_values(facts, NULL)
+}
+
 changed_message <- function(facts, file, line) {
   count <- format(facts$count, scientific = FALSE, big.mark = ",")
   one <- facts$count == 1
@@ -97,13 +110,19 @@ changed_message <- function(facts, file, line) {
       if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
       facts$dtype, if (one) ", at" else ", the first at", " position ", position
     )
-    advice <- "convert both operands to a dtype that holds the values"
+    advice <- if (length(facts$operands) == 1L) {
+      "nv_convert() it, or use as_array(x, as = \"integer64\") or \"character\""
+    } else {
+      "convert both operands to a dtype that holds the values"
+    }
   }
   at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
   subject <- switch(facts$op,
     "update" = ,
-    "put" = "assignment",
+    "put" = ,
+    "convert" = "assignment",
     "ifelse" = "`if` or nv_ifelse()",
+    "as.double" = "as.double()",
     paste0("nv_", facts$op, "()")
   )
   paste0(
@@ -124,7 +143,11 @@ promotion_message <- function(facts, file, line) {
   if (length(what) > 3L) what <- c(what[1:2], paste("promotes", length(what) - 2L, "more"))
   last <- length(what)
   if (last > 1L) what <- paste(paste(what[-last], collapse = ", "), "and", what[last])
-  subject <- if (facts$op %in% c("update", "put")) "assignment" else paste0("nv_", facts$op, "()")
+  subject <- if (facts$op %in% c("update", "put")) {
+    "assignment"
+  } else {
+    paste0(if (!grepl(".", facts$op, fixed = TRUE)) "nv_", facts$op, "()")
+  }
   at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
   advice <- if (identical(facts$kind, "literal")) {
     "; give it as a tensor of a dtype that holds it"

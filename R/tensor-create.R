@@ -311,7 +311,10 @@ as.matrix.nv_tensor <- function(x, ...) {
 }
 
 #' @export
-as.double.nv_tensor <- function(x, ...) .Call(joist_r_as_array, x, "double", TRUE, Inf)
+as.double.nv_tensor <- function(x, ...) {
+  if (is_int64(x) && has_elements(x)) judge_rounding(x, "f64", "as.double", session()$loss)
+  .Call(joist_r_as_array, x, "double", TRUE, Inf)
+}
 
 #' @export
 as.integer.nv_tensor <- function(x, ...) {

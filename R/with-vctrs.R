@@ -187,15 +187,15 @@ first_inexact <- function(x, dtype) {
   if (is_float_dtype(x) && ambiguous(x) && is_float_dtype(empty_column(dtype, FALSE))) {
     x <- nv_ifelse(nv_floor(x) == x, x, scalar_like(0, x))
   }
-  .Call(joist_r_first_change, x, dtype)
+  .Call(joist_r_first_change, x, dtype)[1L]
 }
 
 # Whether the R numbers that columns of the dtype are compared by hold the values of x.
 is_comparable <- function(x, dtype) {
   switch(typeof(values_in_r(empty_column(dtype, FALSE), dtype)),
     complex = is_int64(x) && dtype %in% c("i64", "ui64"),
-    integer = is_integer_dtype(x) && .Call(joist_r_first_change, x, "i32") == 0,
-    double = dtype != "f64" && .Call(joist_r_first_change, x, "f64") == 0,
+    integer = is_integer_dtype(x) && .Call(joist_r_first_change, x, "i32")[1L] == 0,
+    double = dtype != "f64" && .Call(joist_r_first_change, x, "f64")[1L] == 0,
     FALSE
   )
 }
@@ -211,7 +211,7 @@ check_held <- function(x, dtype) {
     return(invisible())
   }
   numbers <- nv_tensor(x, "f64", length(x))
-  at <- .Call(joist_r_first_change, numbers, dtype)
+  at <- .Call(joist_r_first_change, numbers, dtype)[1L]
   if (at > 0) stop_not_exact(numbers, at, dtype)
 }
 

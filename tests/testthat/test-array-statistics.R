@@ -283,3 +283,45 @@ test_that("what does not fit is refused", {
   }
   expect_identical(stats::var(x), stats::var(as_array(x)))
 })
+
+test_that("statistics of 64-bit integers do not depend on how large these are", {
+  small <- matrix(c(1, 101, 201, 333, 5, 8, 2, 1000), 4)
+  shift <- function(dtype, base) nv_tensor(small, dtype) + nv_scalar(base, dtype)
+  bases <- list(
+    list("i64", "1000000000000000000"), list("i64", "-9223372036854775808"),
+    list("i64", "9223372036854774807"), list("ui64", "18446744073709550615")
+  )
+  for (rules in c("anvil", "numpy")) {
+    with_promotion(rules, for (base in bases) {
+      x <- shift(base[[1L]], base[[2L]])
+      y <- nv_tensor(small, base[[1L]])
+      calls <- list(
+        nv_var, function(x) nv_sd(x, 1L), nv_cov, nv_cor, function(x) nv_softmax(x, 1L),
+        function(x) nv_log_softmax(x, 1L), sd, var, cov, cor, function(x) nv_var(x, na_rm = TRUE)
+      )
+      for (f in calls) {
+        expect_identical(f(x), f(y), label = base[[2L]])
+        expect_identical(jit(f)(x), f(y), label = base[[2L]])
+      }
+      gaps <- c(TRUE, FALSE, FALSE, FALSE, FALSE, FALSE, TRUE, FALSE)
+      gaps <- matrix(gaps, 4)
+      expect_identical(
+        cov(nv_mask(x, gaps), use = "pairwise"), cov(nv_mask(y, gaps), use = "pairwise")
+      )
+    })
+  }
+  # the sum of a 64-bit integer and a fraction, rounded once
+  with_promotion("numpy", {
+    x <- nv_tensor(c("9007199254740993", "9007199254740995", "9007199254740998"), "i64")
+    expect_identical(as_array(median(x[1:2])), 9007199254740994)
+    expect_identical(as_array(median(x[c(1, 1)])), 9007199254740992)
+    # 9007199254740996.5, halfway between no two doubles
+    expect_identical(as_array(median(x[2:3])), 9007199254740996)
+    expect_identical(as_array(nv_quantile(x, c(0, 0.25, 1))), 9007199254740992 + c(0, 2, 6))
+    y <- nv_tensor(c("18446744073709551615", "0", "1"), "ui64")
+    expect_identical(as_array(nv_quantile(y, c(0.5, 0.75, 1))), c(1, 2^63, 2^64))
+    expect_identical(as_array(sd(nv_tensor(c("9223372036854775807", "-9223372036854775808"), "i64"))),
+      sqrt(2^127)
+    )
+  })
+})

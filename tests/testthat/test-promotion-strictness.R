@@ -179,6 +179,15 @@ test_that("an R number is found where its value changes, and only there", {
     class = "joist_rounding_warning"
   )
   expect_identical(found_by(nv_tensor(16777217:16777218, "f32")), character())
+  # Fractions of numbers whose whole part is rounded
+  expect_warning(nv_tensor(c(0.1, 1700000050.5)), "1700000050.5 at position 2 is rounded to f32",
+    class = "joist_rounding_warning"
+  )
+  expect_error(
+    with_promotion(NULL, nv_tensor(1700000050.5), on = c(loss = "error")),
+    class = "joist_value_error"
+  )
+  expect_silent(nv_tensor(c(100.5, 0.1, 1e30)))
   # An R number beyond the dtype that it would be compared in is compared exactly.
   expect_identical(found_by(nv_tensor(1:3, "ui8") < 300L), character())
   expect_error(

@@ -880,3 +880,22 @@ test_that("integers are printed with all their digits", {
   expect_identical(first_line(nv_scalar(1e5)), "[1] 1e+05")
   expect_identical(getOption("scipen"), before)
 })
+
+test_that("as.numeric() says that it rounds", {
+  x <- nv_tensor(c("9007199254740993", "3", "9007199254740995"), "i64")
+  expect_warning(rounded <- as.numeric(x), "as.double() rounds 2 elements of i64 to f64",
+    class = "joist_loss_warning", fixed = TRUE
+  )
+  expect_identical(rounded, c(9007199254740992, 3, 9007199254740996))
+  with_promotion(NULL, on = c(loss = "error"), {
+    expect_error(as.numeric(x), class = "joist_value_error")
+    expect_identical(as.numeric(x[2]), 3)
+  })
+  with_promotion(NULL, on = c(loss = "ok"), expect_silent(as.numeric(x)))
+  expect_silent(as.numeric(nv_mask(x, c(TRUE, FALSE, TRUE))))
+})
+
+test_that("the mean of integers names the dtype that it is computed in", {
+  x <- nv_tensor(c("9007199254740993", "3"), "i64")
+  expect_warning(mean(x), "rounds 1 element of i64 to f64", class = "joist_loss_warning")
+})

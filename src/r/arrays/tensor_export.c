@@ -142,16 +142,21 @@ SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   return out;
 }
 
-/* The position of the first element that another dtype does not hold; 0 if it holds all. */
+/* The position of the first element that another dtype does not hold, 0 if it holds all, and how
+ * many there are. */
 SEXP joist_r_first_change(SEXP x, SEXP dtype) {
   struct joist_r_value value;
   const joist_dtype to = joist_r_dtype(dtype);
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   joist_r_needs_data(&value);
   const joist_dtype from = value.argument.operand.type.dtype;
-  if (joist_conversion_loss(from, to).losses == JOIST_LOSS_NONE) return Rf_ScalarReal(0);
-  joist_r_fetch_briefly(&value);
-  size_t first = 0;
-  const size_t count = joist_count_changed(value.count, value.data, from, to, value.mask, &first);
-  return Rf_ScalarReal(count == 0 ? 0 : (double)first + 1);
+  size_t first = 0, count = 0;
+  if (joist_conversion_loss(from, to).losses != JOIST_LOSS_NONE) {
+    joist_r_fetch_briefly(&value);
+    count = joist_count_changed(value.count, value.data, from, to, value.mask, &first);
+  }
+  SEXP found = Rf_allocVector(REALSXP, 2);
+  REAL(found)[0] = count == 0 ? 0 : (double)first + 1;
+  REAL(found)[1] = (double)count;
+  return found;
 }

@@ -46,7 +46,8 @@ void joist_r_session_init(void) {
 }
 
 SEXP joist_r_session_view(void) {
-  static const char *names[] = {"depth", "trace", "in_body", "frame", "strict", "rules", ""};
+  static const char *names[] = {"depth",  "trace", "in_body", "frame",
+                                "strict", "rules", "loss",    ""};
   SEXP view = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(view, 0, Rf_ScalarInteger(current->depth));
   SET_VECTOR_ELT(view, 1, current->trace);
@@ -54,6 +55,9 @@ SEXP joist_r_session_view(void) {
   SET_VECTOR_ELT(view, 3, Rf_ScalarInteger(current->frame));
   SET_VECTOR_ELT(view, 4, Rf_ScalarLogical(current->strict));
   SET_VECTOR_ELT(view, 5, current->rules);
+  const bool refused = current->asked.refused & JOIST_CHANGE_LOSS;
+  const bool warned = current->asked.warned & JOIST_CHANGE_LOSS;
+  SET_VECTOR_ELT(view, 6, Rf_mkString(refused ? "error" : warned ? "warn" : "ok"));
   UNPROTECT(1);
   return view;
 }

@@ -125,7 +125,7 @@ static bool may_be_rounded(double x) {
 
 static bool is_rounded_to_f32(double x) {
   const double size = fabs(x);
-  return size > 0x1p24 && size <= 0x1p53 && (double)(float)size != size && size == floor(size);
+  return size > 0x1p24 && size <= 0x1p53 && (double)(float)size != size;
 }
 
 void joist_r_judge_doubles(const struct joist_r_value *value, joist_dtype dtype, bool by_default) {
