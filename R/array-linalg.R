@@ -118,7 +118,8 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'
 #' `qr()` gives `Q` and `R` as an object of class `nv_qr`, which [qr.Q()], [qr.R()], [qr.coef()],
 #' [qr.fitted()], [qr.resid()], [qr.solve()] and [solve()] read; all but `qr.Q()` and `qr.R()` need
-#' at least as many rows as columns, and linearly independent columns.
+#' at least as many rows as columns, and linearly independent columns: a column that depends on others,
+#' by the default tolerance of base R's [base::qr()], is an error.
 #'
 #' @inherit nv_solve details
 #' @param x A tensor: a matrix or a batch of matrices.
@@ -129,7 +130,7 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'   make of it: `Q` and `R` from `nv_qr()` and `qr()`; `d`, `u` and `v` from `nv_svd()`; `values`
 #'   and `vectors` from `nv_eigh()`. The batch dimensions come last. `solve()`: a tensor.
 #' @section Errors: `joist_value_error` for elements that are not finite (except in `nv_qr()`), with
-#'   their position, and when LAPACK does not converge; `joist_shape_error` if the matrix of
+#'   their position, when LAPACK does not converge, and for dependent columns; `joist_shape_error` if the matrix of
 #'   `nv_eigh()` is not square; `joist_dtype_error` for complex dtypes.
 #' @examples
 #' x <- nv_tensor(matrix(c(2, 1, 1, 3, 0, 1), 3), "f64")
@@ -174,6 +175,7 @@ solve_by_qr <- function(a, b = NULL) {
 }
 
 least_squares <- function(qr, y) {
+  check_independent(qr$R)
   extents <- shape(qr$R)
   if (extents[1L] < extents[2L]) {
     stop_joist(
@@ -184,7 +186,32 @@ least_squares <- function(qr, y) {
   without_column(nv_triangular_solve(qr$R, nv_crossprod(qr$Q, y), lower = FALSE), y)
 }
 
-fitted_by <- function(qr, y) without_column(nv_matmul(qr$Q, nv_crossprod(qr$Q, y)), y)
+fitted_by <- function(qr, y) {
+  check_independent(qr$R)
+  without_column(nv_matmul(qr$Q, nv_crossprod(qr$Q, y)), y)
+}
+
+# Without pivoting, Q and R say nothing of columns that depend on others: those of which less is
+# left than the part of their length that is the default `tol` of base R's qr().
+check_independent <- function(factor) {
+  if (!has_elements(factor)) {
+    return(invisible())
+  }
+  squares <- as_array(in_double(factor))^2
+  n <- min(dim(squares)[1:2])
+  dim(squares) <- c(dim(squares)[1:2], length(squares) / prod(dim(squares)[1:2]))
+  for (batch in seq_len(dim(squares)[3L])) {
+    square <- squares[seq_len(n), seq_len(n), batch]
+    square <- matrix(square, n)
+    dependent <- which(diag(square) <= 1e-14 * colSums(square))
+    if (length(dependent) > 0L) {
+      stop_joist(
+        "joist_value_error", "column ", dependent[1L], " of the matrix depends on those before it, ",
+        "so the least squares solution is not unique; leave the column out, or use nv_svd()"
+      )
+    }
+  }
+}
 
 # Of one vector on the right side, a vector.
 without_column <- function(x, y) {

@@ -92,6 +92,12 @@ nv_serialize <- function(x, metadata = NULL, na = NULL) {
 
 filled_tensors <- function(x, na) {
   x <- named_tensors(x)
+  if ("__metadata__" %in% names(x)) {
+    stop_joist(
+      "joist_value_error", "safetensors files keep the name \"__metadata__\" for `metadata`; give ",
+      "the tensor another name"
+    )
+  }
   for (k in seq_along(x)) {
     x[[k]] <- filled_missing(x[[k]], na, "safetensors files", element_name(x, k))
   }

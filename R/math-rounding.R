@@ -43,7 +43,7 @@ nv_round <- function(x, digits = 0) {
   } else if (digits > 0) {
     x
   } else {
-    in_whole_numbers(fused("round_integer", round_integer, x, digits))
+    in_whole_numbers(x, fused("round_integer", round_integer, x, digits))
   }
 }
 
@@ -60,7 +60,7 @@ nv_signif <- function(x, digits = 6) {
     like(with_promotion("anvil", fused("signif", signif_float, x, digits)), type)
   } else {
     x <- as_operand(x) # of the default dtype
-    in_whole_numbers(fused("signif_integer", signif_integer, x, digits))
+    in_whole_numbers(x, fused("signif_integer", signif_integer, x, digits))
   }
 }
 
@@ -195,12 +195,17 @@ first_double <- function(low, high, holds) {
 
 # ---- integers, by their magnitudes: ui64, which some promotion rules do not have ----
 
-# Negative numbers are the magnitudes that wrap.
-in_whole_numbers <- function(expr) wrapping(with_promotion("anvil", expr))
+# Negative numbers are magnitudes that wrap. Only the last step away from zero can leave the dtype of
+# `x`: that is for the policy in force.
+in_whole_numbers <- function(x, expr) {
+  parts <- wrapping(with_promotion("anvil", expr))
+  nv_convert(parts[[1L]] + parts[[2L]], dtype(x), ambiguous(x))
+}
 
 round_integer <- function(x, digits) {
   if (digits < -19) {
-    return(nv_convert(x != x, dtype(x), ambiguous(x)))
+    zero <- nv_convert(x != x, dtype(x))
+    return(list(zero, zero))
   }
   to_multiple(x, nv_scalar(10^-digits, "ui64"))
 }
@@ -223,10 +228,11 @@ to_multiple <- function(x, power) {
   left <- power - beyond
   odd <- (size %/% power) %% nv_scalar(2L, "ui64") == nv_scalar(1L, "ui64")
   up <- beyond > left | (beyond == left & odd)
-  multiple <- size - beyond + nv_ifelse(up, power, nv_scalar(0L, "ui64"))
+  half <- nv_ifelse(up, power %/% nv_scalar(2L, "ui64"), nv_scalar(0L, "ui64"))
+  parts <- list(size - beyond + half, half) # 10^19 does not fit i64, but its half does
   if (!startsWith(format(dtype(x)), "u")) {
     negative <- nv_convert(x, "i64") < nv_scalar(0L, "i64")
-    multiple <- nv_ifelse(negative, nv_negate(multiple), multiple)
+    parts <- lapply(parts, function(part) nv_ifelse(negative, nv_negate(part), part))
   }
-  nv_convert(multiple, dtype(x), ambiguous(x))
+  lapply(parts, nv_convert, dtype(x))
 }

@@ -83,7 +83,8 @@ in_full <- function(x) {
 }
 
 choose_by <- function(test, yes, no) {
-  if (has_elements(test) && !is_tensor(yes) && !is_tensor(no)) {
+  bits <- inherits(yes, "integer64") || inherits(no, "integer64") # base::ifelse() drops the class
+  if (has_elements(test) && !is_tensor(yes) && !is_tensor(no) && !bits) {
     truth <- as.logical(test)
     attributes(truth) <- attributes(test)[c("names", "dim", "dimnames")]
     return(base::ifelse(truth, yes, no))

@@ -267,3 +267,25 @@ test_that("decompositions are one instruction with several results, of which som
   expect_equal(abs(as_array(only(x))), abs(svd(values)$u))
   expect_identical(shape(nv_svd(nv_aval("f32", c(4, 2, 5)))$u), c(4L, 2L, 5L))
 })
+
+test_that("functions of qr() refuse columns that depend on others", {
+  x <- matrix(c(1, 2, 3, 2, 4, 6, 1, 0, 1), 3)
+  y <- c(1, 2, 4)
+  expect_identical(qr(x)$rank, 2L)
+  for (d in c("f64", "f32")) {
+    q <- qr(nv_tensor(x, d))
+    for (f in list(qr.coef, qr.fitted, qr.resid, qr.solve)) {
+      expect_error(f(q, y), "column 2 of the matrix depends", class = "joist_value_error")
+    }
+  }
+  expect_error(qr.coef(qr(nv_tensor(cbind(y, 0), "f64")), y), "column 2", class = "joist_value_error")
+  z <- x[, -2]
+  expect_equal(as_array(qr.fitted(qr(nv_tensor(z, "f64")), y)), qr.fitted(qr(z), y))
+  expect_equal(as_array(qr.resid(qr(nv_tensor(z, "f64")), y)), qr.resid(qr(z), y))
+  # near dependence, as base R takes it
+  for (gap in c(1e-5, 1e-9)) {
+    near <- cbind(x[, 1], x[, 1] * (1 + gap * c(1, -1, 1)))
+    got <- tryCatch(as_array(qr.coef(qr(nv_tensor(near, "f64")), y)), joist_value_error = identity)
+    expect_identical(inherits(got, "error"), qr(near)$rank < 2L)
+  }
+})

@@ -311,3 +311,9 @@ test_that("a device is read only as far as needed", {
   expect_refusal(nv_read_bin(size, "i16"), "joist_value_error", "9 bytes")
   expect_refusal(nv_read_bin(size, "i8", 8), "joist_shape_error", "{8}")
 })
+
+test_that("safetensors files keep the name of their metadata for it", {
+  x <- list(a = nv_tensor(1), `__metadata__` = nv_tensor(2))
+  expect_error(nv_serialize(x), "__metadata__", class = "joist_value_error")
+  expect_error(nv_write_safetensors(x, tempfile()), "__metadata__", class = "joist_value_error")
+})

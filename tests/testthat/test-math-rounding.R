@@ -189,3 +189,64 @@ test_that("R integers are rounded in the default dtype of the rules", {
     })
   }
 })
+
+# A whole number as text, rounded to `places` zeros at its end, halves to even: digit by digit.
+rounded_text <- function(text, places) {
+  sign <- if (startsWith(text, "-")) "-" else ""
+  digits <- c(rep(0L, places + 1L), as.integer(strsplit(sub("-", "", text), "")[[1L]]))
+  n <- length(digits)
+  kept <- digits[seq_len(n - places)]
+  cut <- digits[seq(n - places + 1L, n)]
+  half <- c(5L, rep(0L, places - 1L))
+  apart <- which(cut != half)
+  up <- if (length(apart) == 0L) kept[length(kept)] %% 2L == 1L else cut[apart[1L]] > half[apart[1L]]
+  k <- length(kept)
+  while (up) {
+    kept[k] <- (kept[k] + 1L) %% 10L
+    up <- kept[k] == 0L
+    k <- k - 1L
+  }
+  whole <- sub("^0+", "", paste(kept, collapse = ""))
+  if (whole == "") "0" else paste0(sign, whole, strrep("0", places))
+}
+
+test_that("rounded integers that do not fit follow the policy", {
+  ok <- function(expr) with_promotion(NULL, expr, on = c(overflow = "ok"))
+  warned <- function(expr) with_promotion(NULL, expr, on = c(overflow = "warn"))
+  for (d in setdiff(ints(), "bool")) {
+    x <- int_tensor(int_values(d), d)
+    for (digits in c(-1, -2, -9, -18, -19, -20)) {
+      # in text, by Python's rule of halves to even on the magnitude
+      exact <- vapply(as.character(x), rounded_text, "", places = -digits)
+      fits <- vapply(exact, function(text) {
+        !inherits(try(nv_tensor(text, "i64"), TRUE), "try-error") ||
+          !inherits(try(nv_tensor(text, "ui64"), TRUE), "try-error")
+      }, NA)
+      held <- fits
+      wide <- if (startsWith(d, "u")) "ui64" else "i64"
+      held[fits] <- vapply(exact[fits], function(text) {
+        one <- try(nv_tensor(text, wide), TRUE)
+        !inherits(one, "try-error") && as.vector(nv_convert(nv_convert(one, d), wide) == one)
+      }, NA)
+      at <- unname(which(held))
+      if (length(at) > 0L) {
+        expect_silent(got <- warned(round(x[at], digits)))
+        expect_identical(as.character(got), unname(exact[at]), label = paste(d, digits))
+      }
+      beyond <- unname(which(!held))
+      if (length(beyond) > 0L) {
+        expect_warning(warned(round(x[beyond], digits)), class = "joist_overflow_warning")
+        expect_error(
+          with_promotion(NULL, round(x[beyond], digits), on = c(overflow = "error")),
+          class = "joist_overflow_error"
+        )
+        expect_silent(ok(round(x[beyond], digits)))
+      }
+    }
+  }
+  expect_warning(warned(signif(nv_tensor(127L, "i8"), 2)), class = "joist_overflow_warning")
+  expect_identical(
+    with_promotion(NULL, round(nv_tensor(c(127L, -128L), "i8"), -1), on = c(overflow = "saturate")),
+    nv_tensor(c(127L, -128L), "i8")
+  )
+})

@@ -382,3 +382,12 @@ test_that("arguments are evaluated once, and not before base R would", {
   expect_identical(tryCatch(rowSums(stop(own)), own = function(e) "own"), "own")
   expect_identical(tryCatch(atan2(1, stop(own)), own = function(e) "own"), "own")
 })
+
+test_that("ifelse() keeps the values of integer64", {
+  skip_if_not_installed("bit64")
+  test <- nv_tensor(c(TRUE, FALSE, NA))
+  a <- bit64::as.integer64(c("9007199254740993", "2", "3"))
+  expect_identical(as.character(ifelse(test, a, -a)), c("9007199254740993", "-2", NA))
+  expect_identical(as.character(ifelse(test, a, 5L)), c("9007199254740993", "5", NA))
+  expect_identical(as.character(ifelse(test, 7L, a)), c("7", "2", NA))
+})
