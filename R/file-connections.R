@@ -153,3 +153,45 @@ write_bytes <- function(con, bytes, most = at_a_time) {
   }
   invisible(NULL)
 }
+
+# ---- what a file is, where it is not what was asked for ----
+
+# What files of other formats begin with, and what reads them.
+file_formats <- list(
+  HDF5 = list(c(0x89, 0x48, 0x44, 0x46), "as_tensor() of an array read by rhdf5 or hdf5r"),
+  GGUF = list(c(0x47, 0x47, 0x55, 0x46), "the Python package gguf"),
+  Parquet = list(c(0x50, 0x41, 0x52, 0x31), "arrow::read_parquet()"),
+  Arrow = list(c(0x41, 0x52, 0x52, 0x4f, 0x57, 0x31), "arrow::read_feather()"),
+  npy = list(c(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59), "nv_read_npy()"),
+  `npz or zip` = list(c(0x50, 0x4b, 3, 4), "nv_read_npz(), if it holds npy files"),
+  gzip = list(c(0x1f, 0x8b), "gzfile() or readRDS()")
+)
+
+# Evaluates `expr`, which reads a file or raw vector; an error for one of another format names that.
+naming_format <- function(wanted, source, expr) {
+  tryCatch(expr, joist_value_error = function(e) {
+    first <- if (is.raw(source)) utils::head(source, 8L) else first_bytes(source)
+    found <- Filter(function(format) {
+      identical(first[seq_along(format[[1L]])], as.raw(format[[1L]]))
+    }, file_formats)
+    if (length(found) > 0L && names(found)[1L] != wanted) {
+      e$message <- paste0(
+        "this is a file of the format ", names(found)[1L], ", not ", wanted, "; it is read by ",
+        found[[1L]][[2L]]
+      )
+    }
+    stop(e)
+  })
+}
+
+first_bytes <- function(path) {
+  tryCatch(readBin(path, "raw", 8L), error = function(e) raw(), warning = function(w) raw())
+}
+
+# Says in errors what `expr` was about.
+in_context <- function(what, expr) {
+  tryCatch(expr, joist_error = function(e) {
+    e$message <- paste0(what, ": ", e$message)
+    stop(e)
+  })
+}

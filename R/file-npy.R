@@ -74,10 +74,12 @@ nv_read_npy <- function(con, mmap = FALSE, reversed = FALSE, device = NULL, dtyp
   if (!is.null(device)) device <- nv_device(device)
   if (!is.null(dtype)) dtype <- as_dtype(dtype)
   made <- if (is_file_name(con)) {
-    .Call(joist_r_read_npy, found_path(con), NULL, dtype, raw, reversed, mmap)
+    path <- found_path(con)
+    naming_format("npy", path, .Call(joist_r_read_npy, path, NULL, dtype, raw, reversed, mmap))
   } else {
     check_no_map(mmap)
-    .Call(joist_r_read_npy, NULL, all_bytes(con), dtype, raw, reversed, FALSE)
+    bytes <- all_bytes(con)
+    naming_format("npy", bytes, .Call(joist_r_read_npy, NULL, bytes, dtype, raw, reversed, FALSE))
   }
   place_on(made, device)
 }
@@ -124,7 +126,8 @@ nv_read_npz <- function(path, names = NULL, reversed = FALSE, device = NULL, dty
     on.exit(tryCatch(close(con), error = function(e) NULL)) # it may be closed by now
     bytes <- bytes_of_connection(con, NULL)
     wanted <- dtypes[[there[k]]]
-    place_on(.Call(joist_r_read_npy, NULL, bytes, wanted, raw, reversed, FALSE), device)
+    read <- function() .Call(joist_r_read_npy, NULL, bytes, wanted, raw, reversed, FALSE)
+    place_on(in_context(paste0("array \"", there[k], "\""), read()), device)
   })
   structure(made, names = there[at])
 }
@@ -152,7 +155,10 @@ npz_members <- function(path) {
     error = function(e) NULL, warning = function(w) NULL
   )
   if (is.null(listed)) {
-    stop_joist("joist_value_error", "\"", path, "\" is not a readable zip archive")
+    naming_format(
+      "npz", path,
+      stop_joist("joist_value_error", "\"", path, "\" is not a readable zip archive")
+    )
   }
   if (anyDuplicated(listed$Name)) {
     stop_joist("joist_value_error", "the archive has a name twice")

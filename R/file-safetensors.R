@@ -71,7 +71,11 @@ nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FAL
   check_flag(reversed, "reversed")
   check_flag(raw, "raw")
   if (!is.null(device)) device <- nv_device(device)
-  made <- .Call(joist_r_read_safetensors, found_path(path), NULL, names, raw, reversed, mmap)
+  path <- found_path(path)
+  made <- naming_format(
+    "safetensors", path,
+    .Call(joist_r_read_safetensors, path, NULL, names, raw, reversed, mmap)
+  )
   place_each(made, device)
 }
 

@@ -638,3 +638,37 @@ test_that("arrays are read over HTTP", {
   expect_error(nv_zarr(address), "by `node`", class = "joist_value_error")
   expect_error(nv_zarr("http://127.0.0.1:1/x"), "cannot read", class = "joist_value_error")
 })
+
+test_that("fill values are those that the writer meant", {
+  # a negative zero, also of a complex number
+  for (d in c("f16", "f32", "f64", "f8E5M2", "c64")) {
+    folder <- withr::local_tempdir()
+    zero <- if (d == "c64") nv_tensor(complex(real = -0, imaginary = -0), d) else nv_tensor(-0, d)
+    nv_zarr_create(folder, d, 2L, fill = zero)
+    expect_identical(nv_write_bin(nv_compute(nv_zarr(folder))), nv_write_bin(c(zero, zero)), label = d)
+  }
+  # what TensorStore 0.1.86 writes for its default fill of a format without a zero, and how version 2
+  # names dtypes that NumPy lacks
+  store <- function(name, lines) {
+    folder <- withr::local_tempdir(.local_envir = parent.frame())
+    writeLines(lines, file.path(folder, name))
+    folder
+  }
+  scales <- store("zarr.json", c(
+    "{\"chunk_grid\":{\"configuration\":{\"chunk_shape\":[2]},\"name\":\"regular\"},",
+    "\"chunk_key_encoding\":{\"name\":\"default\"},\"codecs\":[{\"name\":\"bytes\"}],",
+    "\"data_type\":\"float8_e8m0fnu\",\"fill_value\":0.0,\"node_type\":\"array\",\"shape\":[2],",
+    "\"zarr_format\":3}"
+  ))
+  expect_identical(nv_write_bin(nv_compute(nv_zarr(scales))), as.raw(c(0, 0)))
+  for (name in c("bfloat16", "int4", "float8_e5m2")) {
+    plain <- store(".zarray", c(
+      "{\"chunks\":[2,2],\"compressor\":null,\"dimension_separator\":\".\",",
+      sprintf("\"dtype\":\"%s\",\"fill_value\":null,\"filters\":null,\"order\":\"C\",", name),
+      "\"shape\":[2,2],\"zarr_format\":2}"
+    ))
+    want <- nv_tensor(matrix(c(1, -2, 3, 0), 2), as_dtype(name))
+    writeBin(nv_write_bin(t(want), endian = "little"), file.path(plain, "0.0"))
+    expect_identical(nv_compute(nv_zarr(plain)), want, label = name)
+  }
+})

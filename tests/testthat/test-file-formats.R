@@ -317,3 +317,26 @@ test_that("safetensors files keep the name of their metadata for it", {
   expect_error(nv_serialize(x), "__metadata__", class = "joist_value_error")
   expect_error(nv_write_safetensors(x, tempfile()), "__metadata__", class = "joist_value_error")
 })
+
+test_that("errors name the array of an archive, and the format of a file of another one", {
+  skip_if_not_installed("zip")
+  folder <- withr::local_tempdir()
+  archive <- file.path(folder, "a.npz")
+  nv_write_npz(list(a = nv_tensor(1:3), b = nv_tensor(1, "c128")), archive)
+  expect_error(nv_read_npz(archive, dtype = "f32"), "array \"b\": ", class = "joist_dtype_error")
+  heads <- list(
+    HDF5 = as.raw(c(0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a)), GGUF = charToRaw("GGUF0000"),
+    Parquet = charToRaw("PAR10000"), Arrow = charToRaw("ARROW100")
+  )
+  for (name in names(heads)) {
+    file <- file.path(folder, name)
+    writeBin(c(heads[[name]], raw(64)), file)
+    for (read in list(nv_read_npy, nv_read_safetensors, nv_read_npz)) {
+      expect_error(read(file), paste("format", name), class = "joist_value_error")
+    }
+  }
+  expect_error(nv_read_npy(archive), "nv_read_npz", class = "joist_value_error")
+  npy <- file.path(folder, "x.npy")
+  nv_write_npy(nv_tensor(1), npy)
+  expect_error(nv_read_safetensors(npy), "nv_read_npy", class = "joist_value_error")
+})
