@@ -339,8 +339,8 @@ nv_convert_exactly <- function(text, dtype) {
 fill_float <- function(x, dtype) {
   if (inherits(x, "json_number")) {
     number <- as.numeric(x)
-    # TensorStore writes 0 for the least value of a format without one.
-    if (number == 0 && dtype == "f8E8M0FNU") {
+    # TensorStore writes this for the least value of a format without a zero.
+    if (dtype == "f8E8M0FNU" && x == "0.0") {
       return(nv_bitcast_convert(nv_scalar(0L, "ui8"), dtype))
     }
     value <- nv_convert(nv_scalar(number, "f64"), dtype)
