@@ -94,10 +94,12 @@ changed_message <- function(facts, file, line) {
     } else {
       paste0(count, " results of ", facts$dtype, ", the first at position ", position, ", do")
     }
+    flags <- facts$dtype == "bool"
     wide <- if (facts$bounded || facts$dtype %in% c("i64", "ui64")) "f64" else "i64"
     what <- paste0(
-      what, " not fit and ", if (facts$bounded) "become" else "wrap", if (one) "s",
-      if (facts$bounded) " the nearest number that does"
+      what, " not fit and ", if (facts$bounded || flags) "become" else "wrap", if (one) "s",
+      if (facts$bounded) " the nearest number that does",
+      if (flags) " TRUE: 1 + 1 does not fit bool"
     )
     advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
   } else {

@@ -349,3 +349,43 @@ test_that("functions that wrap on the way do not warn", {
     }
   }
 })
+
+test_that("a sum of flags that is more than one of them is reported", {
+  x <- nv_tensor(c(TRUE, TRUE, FALSE, NA))
+  y <- nv_tensor(c(TRUE, FALSE, FALSE, TRUE))
+  warned <- function(expr) with_promotion(NULL, expr, on = c(overflow = "warn"))
+  m <- nv_tensor(matrix(TRUE, 2, 2))
+  one <- nv_tensor(diag(2) == 1)
+  sums <- list(
+    function() x + y, function() nv_add(x, y), function() Reduce(`+`, list(x, y, FALSE)),
+    function() jit(function(x, y) x + y)(x, y), function() x + TRUE, function() m %*% m,
+    function() crossprod(m), function() outer(x, y, "+"),
+    function() jit(function(a) nv_matmul(a, a))(m), function() jit(function(x, y) !(x + y))(x, y)
+  )
+  for (f in sums) {
+    expect_warning(warned(f()), "1 + 1 does not fit bool", fixed = TRUE,
+      class = "joist_overflow_warning"
+    )
+    expect_error(with_promotion(NULL, f(), on = c(overflow = "error")),
+      class = "joist_overflow_error"
+    )
+    for (level in c("ok", "saturate")) {
+      expect_silent(with_promotion(NULL, f(), on = c(overflow = level)))
+    }
+  }
+  for (f in list(
+    function() x + FALSE, function() x & y, function() x * y, function() one %*% m,
+    function() crossprod(one), function() sum(x, na.rm = TRUE), function() cumsum(y),
+    function() x[3:4] + y[3:4], function() mean(y), function() x | y
+  )) {
+    expect_silent(warned(f()))
+  }
+  expect_identical(as.vector(x + y), c(TRUE, TRUE, FALSE, NA))
+  n <- 5000L
+  set.seed(1)
+  a <- sample(c(TRUE, FALSE), n, TRUE)
+  b <- sample(c(TRUE, FALSE), n, TRUE)
+  seen <- tryCatch(warned(nv_tensor(a) + nv_tensor(b)), warning = identity)
+  expect_identical(seen$count, as.double(sum(a & b)))
+  expect_identical(seen$position, as.double(which(a & b)[1]))
+})

@@ -171,6 +171,7 @@ static const char *type_of_flag(const struct joist_code_step *step) {
 
 /* The name that SCALAR_WRAPS() has for the operation; NULL for none. */
 static const char *scalar_wraps(const struct joist_code_step *step) {
+  if (step->from == JOIST_BOOL) return NULL;
   switch (step->op) {
     case JOIST_OP_ADD:
       return "add";

@@ -316,7 +316,7 @@ static void watch_results(struct joist_step *step, const struct joist_instructio
   const joist_kind kind = joist_dtype_kind(i->signature.compute);
   const joist_overflow_rule rule = joist_op_overflow_rule(i->op);
   const bool narrow = has_unused_bits(own) && joist_dtype_kind(own) == kind;
-  if ((kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT) ||
+  if (kind > JOIST_KIND_UINT ||
       (rule != JOIST_OVERFLOW_EACH && rule != JOIST_OVERFLOW_NARROW) ||
       !(watch->kinds & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE)) ||
       !(narrow || joist_op_wraps(i->op, kind)))

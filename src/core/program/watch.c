@@ -39,7 +39,7 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
                          const struct joist_inference *inference,
                          const struct joist_attributes *attributes) {
   const joist_dtype made = inference->signature.result[0].dtype;
-  if (count == 0 || !is_integer(made)) return false;
+  if (count == 0 || (!is_integer(made) && made != JOIST_BOOL)) return false;
   const joist_dtype from = arguments[0].operand.type.dtype;
   const int digits = joist_dtype_kind(from) == JOIST_KIND_BOOL ? 1 : joist_dtype_digits(from);
   const joist_overflow_rule rule = joist_op_overflow_rule(op);
@@ -56,11 +56,12 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
       return false;
     case JOIST_OVERFLOW_EACH:
     case JOIST_OVERFLOW_NARROW:
-      return joist_dtype_bits(made) < 8 * joist_dtype_size(made) ||
+      return (is_integer(made) && joist_dtype_bits(made) < 8 * joist_dtype_size(made)) ||
              joist_op_wraps(joist_signature_op(&inference->signature, op), joist_dtype_kind(made));
     case JOIST_OVERFLOW_TOTAL:
     case JOIST_OVERFLOW_RUNNING:
-      if (!is_integer(from) && from != JOIST_BOOL) return false; /* a dtype was asked for */
+      if ((!is_integer(from) && from != JOIST_BOOL) || made == JOIST_BOOL)
+        return false; /* a dtype was asked for */
       if (joist_op_combine(op) != JOIST_OP_ADD) return from != JOIST_BOOL;
       if (rule == JOIST_OVERFLOW_TOTAL && results > 0) n /= results;
       return sum_exceeds(from, digits, n, made);
