@@ -41,7 +41,7 @@ nv_einsum <- function(equation, ...) {
   type <- common_operand(operands)
   terms <- Map(function(x, extents, indices) {
     x <- if (is_tensor(x) && !is_number(x)) {
-      like(x, type)
+      converted_into(x, dtype(type), ambiguous(type))
     } else {
       nv_tensor(x, dtype(type), extents, ambiguous(type))
     }

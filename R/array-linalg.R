@@ -118,8 +118,8 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'
 #' `qr()` gives `Q` and `R` as an object of class `nv_qr`, which [qr.Q()], [qr.R()], [qr.coef()],
 #' [qr.fitted()], [qr.resid()], [qr.solve()] and [solve()] read; all but `qr.Q()` and `qr.R()` need
-#' at least as many rows as columns, and linearly independent columns: a column that depends on others,
-#' by the default tolerance of base R's [base::qr()], is an error.
+#' at least as many rows as columns, and linearly independent columns: a column that depends on
+#' others, by the default tolerance of base R's [base::qr()], is an error.
 #'
 #' @inherit nv_solve details
 #' @param x A tensor: a matrix or a batch of matrices.
@@ -130,8 +130,8 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'   make of it: `Q` and `R` from `nv_qr()` and `qr()`; `d`, `u` and `v` from `nv_svd()`; `values`
 #'   and `vectors` from `nv_eigh()`. The batch dimensions come last. `solve()`: a tensor.
 #' @section Errors: `joist_value_error` for elements that are not finite (except in `nv_qr()`), with
-#'   their position, when LAPACK does not converge, and for dependent columns; `joist_shape_error` if the matrix of
-#'   `nv_eigh()` is not square; `joist_dtype_error` for complex dtypes.
+#'   their position, when LAPACK does not converge, and for dependent columns; `joist_shape_error` if
+#'   the matrix of `nv_eigh()` is not square; `joist_dtype_error` for complex dtypes.
 #' @examples
 #' x <- nv_tensor(matrix(c(2, 1, 1, 3, 0, 1), 3), "f64")
 #' nv_qr(x)
@@ -206,8 +206,8 @@ check_independent <- function(factor) {
     dependent <- which(diag(square) <= 1e-14 * colSums(square))
     if (length(dependent) > 0L) {
       stop_joist(
-        "joist_value_error", "column ", dependent[1L], " of the matrix depends on those before it, ",
-        "so the least squares solution is not unique; leave the column out, or use nv_svd()"
+        "joist_value_error", "column ", dependent[1L], " of the matrix depends on those before ",
+        "it, so the least squares solution is not unique; leave the column out, or use nv_svd()"
       )
     }
   }

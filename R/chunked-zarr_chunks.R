@@ -82,7 +82,8 @@ chunk_paths <- function(array, places) {
 # The names of the codecs, NULL where C does not have all of them.
 own_codecs <- function(array) {
   names <- vapply(array$codecs, function(codec) codec$name, "")
-  if (all(names %in% .Call(joist_r_codecs)) && length(names) <= 8L) names
+  known <- all(names %in% .Call(joist_r_codecs)) && length(names) <= 8L
+  if (known && length(array$filters) == 0L) names
 }
 
 filled <- function(array, extents) nv_broadcast_to(array$fill, extents)

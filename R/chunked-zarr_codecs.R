@@ -3,8 +3,11 @@
 # That of memCompress().
 gzip_level <- 6L
 
+# Those that base R reads.
+base_codecs <- c(bz2 = "bzip2", lzma = "xz", numcodecs.bz2 = "bzip2", numcodecs.lzma = "xz")
+
 # New arrays do not get these, but those that have them are read and written.
-other_codecs <- c("zlib", "numcodecs.zlib")
+other_codecs <- c("zlib", "numcodecs.zlib", names(base_codecs))
 
 zarr_codecs <- function() setdiff(union("gzip", .Call(joist_r_codecs)), other_codecs)
 
@@ -24,7 +27,10 @@ check_codec <- function(name, key, field = "codecs") {
 
 decode_chunk <- function(bytes, array) {
   most <- prod(array$chunks) * array$size
-  for (codec in rev(array$codecs)) bytes <- decode_bytes(bytes, codec$name, most)
+  # Filters may have stored elements of more bytes, or checksums.
+  room <- if (length(array$filters) > 0L) 8 * most else most
+  for (codec in rev(array$codecs)) bytes <- decode_bytes(bytes, codec$name, room)
+  bytes <- unfilter(bytes, array$filters)
   if (length(bytes) != most) {
     stop_joist(
       "joist_value_error", "it has ", number_text(length(bytes)), " bytes, and ",
@@ -62,6 +68,13 @@ to_stored <- function(chunk, stored) {
 }
 
 encode_chunk <- function(chunk, array) {
+  only <- vapply(array$codecs, function(codec) codec$name %in% names(base_codecs), NA)
+  if (length(array$filters) > 0L || any(only)) {
+    stop_joist(
+      "joist_value_error", "arrays with filters, or compressed by bz2 or lzma, are only read; copy ",
+      "it to one made by nv_zarr_create()"
+    )
+  }
   stored <- stored_as(array)
   bytes <- .Call(joist_r_to_chunk, to_stored(chunk, stored), stored$c_order, array$swapped)
   for (codec in array$codecs) bytes <- encode_bytes(bytes, codec$name, array$size)
@@ -79,6 +92,11 @@ decode_bytes <- function(bytes, codec, most) {
       stop_joist("joist_value_error", "it is no ", codec, " that can be read")
     }
     return(found)
+  }
+  if (codec %in% names(base_codecs)) {
+    return(tryCatch(memDecompress(bytes, base_codecs[[codec]]), error = function(e) {
+      stop_joist("joist_value_error", "it is no ", codec, " that can be read")
+    }))
   }
   inflate(bytes, codec, most)
 }

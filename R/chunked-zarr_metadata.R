@@ -175,6 +175,12 @@ codecs_of_v3 <- function(x, dtype, rank, key) {
     order <- order[one]
     all <- all[-1L]
   }
+  filters <- list()
+  while (length(all) > 0L && startsWith(all[[1L]]$name, "numcodecs.")) {
+    id <- sub("numcodecs.", "", all[[1L]]$name, fixed = TRUE)
+    filters <- c(filters, list(c(list(id = id), all[[1L]]$configuration)))
+    all <- all[-1L]
+  }
   if (length(all) == 0L || all[[1L]]$name != "bytes") {
     there <- if (length(all) == 0L) "nothing" else paste0("the codec \"", all[[1L]]$name, "\"")
     stop_field(key, "codecs", "has ", there, " where joist reads \"bytes\"")
@@ -189,7 +195,9 @@ codecs_of_v3 <- function(x, dtype, rank, key) {
   }
   codecs <- lapply(all[-1L], function(codec) c(list(name = codec$name), codec$configuration))
   for (codec in codecs) check_codec(codec$name, key)
-  list(order = order, swapped = swapped, codecs = codecs)
+  list(
+    order = order, swapped = swapped, codecs = codecs, filters = filters_of(filters, key)
+  )
 }
 
 transposed_order <- function(x, rank, key) {
@@ -244,14 +252,6 @@ metadata_of_v2 <- function(json, key) {
   type <- dtype_of_v2(json[["dtype"]], key)
   order <- text_field(json[["order"]], key, "order")
   if (!order %in% c("C", "F")) stop_field(key, "order", "must be \"C\" or \"F\"")
-  if (length(json[["filters"]]) > 0L) {
-    filter <- json[["filters"]][[1L]]
-    named <- is_object_json(filter) && is_text_json(filter[["id"]])
-    stop_field(
-      key, "filters", "has ", if (named) paste0("\"", filter[["id"]], "\"") else "one",
-      "; joist reads arrays without"
-    )
-  }
   separator <- json[["dimension_separator"]]
   if (is.null(separator)) separator <- "."
   check_separator(separator, key, "dimension_separator")
@@ -260,7 +260,8 @@ metadata_of_v2 <- function(json, key) {
     fill = parse_fill(json[["fill_value"]], type$dtype, key), dimension_names = NULL,
     separator = separator, prefix = "",
     order = if (order == "C") seq_along(shape) else rev(seq_along(shape)),
-    swapped = type$swapped, codecs = codecs_of_v2(json[["compressor"]], key)
+    swapped = type$swapped, codecs = codecs_of_v2(json[["compressor"]], key),
+    filters = filters_of(json[["filters"]], key)
   )
 }
 

@@ -195,8 +195,8 @@ first_double <- function(low, high, holds) {
 
 # ---- integers, by their magnitudes: ui64, which some promotion rules do not have ----
 
-# Negative numbers are magnitudes that wrap. Only the last step away from zero can leave the dtype of
-# `x`: that is for the policy in force.
+# Negative numbers are magnitudes that wrap. Only the last step away from zero can leave the dtype
+# of `x`: that is for the policy in force.
 in_whole_numbers <- function(x, expr) {
   parts <- wrapping(with_promotion("anvil", expr))
   nv_convert(parts[[1L]] + parts[[2L]], dtype(x), ambiguous(x))

@@ -141,7 +141,8 @@ check_doubles <- function(values, dtype, package) {
 
 #' @export
 as_tensor.H5D <- function(x, na = "missing", ...) {
-  dtype <- hdf5_dtype(x$get_type()$to_text())
+  type <- x$get_type()
+  dtype <- hdf5_dtype(type$to_text(), type$get_size())
   extents <- as.integer(x$dims)
   if (any(extents == 0L)) {
     return(nv_tensor(numeric(), dtype, extents))
@@ -157,7 +158,8 @@ as_tensor.H5D <- function(x, na = "missing", ...) {
 
 #' @export
 as_tensor.H5IdComponent <- function(x, na = "missing", ...) {
-  dtype <- hdf5_dtype(rhdf5_type(x))
+  type <- rhdf5::H5Dget_type(x)
+  dtype <- hdf5_dtype(rhdf5_type(x), rhdf5::H5Tget_size(type))
   space <- rhdf5::H5Dget_space(x)
   extents <- as.integer(rhdf5::H5Sget_simple_extent_dims(space)$size)
   rhdf5::H5Sclose(space)
@@ -175,18 +177,50 @@ rhdf5_type <- function(x) {
   sub("^type +", "", grep("^type ", lines, value = TRUE)[1L])
 }
 
-# The dtype of a type as HDF5 writes it: H5T_STD_U32LE, H5T_IEEE_F32BE.
-hdf5_dtype <- function(text) {
+# The dtype of a type as HDF5 writes it: H5T_STD_U32LE, H5T_IEEE_F32BE. Types of h5py are
+# enumerations of FALSE and TRUE, and pairs of r and i; of those, and of floats of two bytes, 'rhdf5'
+# tells only the kind and the size.
+hdf5_dtype <- function(text, size) {
+  fields <- gsub("\\s+", " ", text)
+  if (fields == "H5T_ENUM" && size == 1 || grepl("\"FALSE\" 0; \"TRUE\" 1; }$", fields)) {
+    return("bool")
+  }
+  parts <- "^H5T_COMPOUND \\{[^;]*\"r\"[^;]*;[^;]*\"i\"[^;]*; }$"
+  pair <- fields == "H5T_COMPOUND" || grepl(parts, fields)
+  if (pair && size %in% c(8, 16)) {
+    return(if (size == 8) "c64" else "c128")
+  }
+  float <- grepl("^H5T_IEEE_F|floating-point", text)
+  if (float && size == 2) {
+    return("f16")
+  }
   parts <- regmatches(text, regexec("^H5T_(STD|IEEE)_([UIF])([0-9]+)[BL]E$", text))[[1L]]
   name <- if (length(parts) > 0L) paste0(c(U = "ui", I = "i", F = "f")[[parts[3L]]], parts[4L])
   if (is.null(name) || !name %in% c("f16", terra_dtypes)) {
-    stop_joist("joist_dtype_error", "the HDF5 type ", text, " has no dtype")
+    stop_no_hdf5_dtype(text)
   }
   name
 }
 
+stop_no_hdf5_dtype <- function(text) {
+  stop_joist("joist_dtype_error", "the HDF5 type ", text, " has no dtype")
+}
+
 hdf5_tensor <- function(values, dtype, extents, package) {
-  missing <- if (!startsWith(dtype, "f")) which(is.na(values))
+  if (dtype %in% c("c64", "c128")) {
+    named <- is.data.frame(values) && identical(names(values), c("r", "i"))
+    if (!named) stop_no_hdf5_dtype("H5T_COMPOUND")
+    values <- complex(real = as.vector(values$r), imaginary = as.vector(values$i))
+  }
+  if (dtype == "bool" && is.factor(values)) {
+    if (!identical(levels(values), c("FALSE", "TRUE"))) stop_no_hdf5_dtype("H5T_ENUM")
+    values <- values == "TRUE"
+  }
+  changed <- if (dtype == "f16" && length(values) > 0L) {
+    .Call(joist_r_first_change, nv_tensor(as.vector(values), "f64"), "f16")[1L]
+  }
+  if (isTRUE(changed > 0)) stop_no_hdf5_dtype("of a float of 2 bytes") # bf16, or another one
+  missing <- if (!grepl("^[fc]", dtype)) which(is.na(values))
   if (length(missing) > 0L) stop_hdf5(package, dtype, missing[1L])
   attr(values, "dim") <- NULL
   nv_tensor(values, dtype, extents)

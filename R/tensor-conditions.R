@@ -12,29 +12,33 @@ stop_joist <- function(class, ...) raise(class, paste0(...))
 # An implicit promotion that the policy in force refuses or warns about; called from C, before
 # anything is computed. `places` has those that were warned about.
 implicit_promotion <- function(facts, places) {
-  call <- user_call(sys.nframe() - 1L)
   tell_facts(
-    facts, places, call, promotion_message, "joist_implicit_promotion", "joist_promotion_error",
+    facts, places, sys.nframe() - 1L, promotion_message, "joist_implicit_promotion", "joist_promotion_error",
     "joist_promotion_warning", "result"
   )
 }
 
-# Where warnings about values were given, unless a policy keeps its own list: the calls, by
-# operation, kind and source reference.
+# Where warnings about values were given, unless a policy keeps its own list: the calls and the
+# functions that they are in, by operation, kind and source reference.
 warned_places <- new.env(parent = emptyenv())
 
-# Tells of what C found, by an error, or by a warning once per call site, with the fields of it that
-# are named and those that all conditions have. The file and the line are NA where C found none.
-tell_facts <- function(facts, places, call, message, class, error, warning, fields) {
+# Tells of what C found in `frame`, by an error, or by a warning once per place, with the fields of it
+# that are named and those that all conditions have. A place is a call in a function: two functions
+# may have the same expression, and source references do not tell them apart where R keeps none. The
+# file and the line are NA where C found none.
+tell_facts <- function(facts, places, frame, message, class, error, warning, fields) {
+  entry <- entry_frame(frame)
+  call <- if (!is.null(entry)) call_of_frame(entry)
+  here <- list(call, body_around(entry))
   # A program that wraps on purpose comes here at every operation: first look at what was told.
   if (is.null(places)) places <- warned_places
   place <- paste(
     c(facts$op, facts$kind, facts$dtype, facts$result, facts$file, facts$reference),
     collapse = " "
   )
-  calls <- places[[place]]
+  known <- places[[place]]
   if (!facts$refused) {
-    for (told in calls) if (identical(told, call)) return(invisible())
+    for (told in known) if (identical(told, here)) return(invisible())
   }
   file <- if (is.null(facts$file)) NA_character_ else facts$file
   line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
@@ -46,7 +50,13 @@ tell_facts <- function(facts, places, call, message, class, error, warning, fiel
   condition[fields] <- facts[fields]
   if (facts$refused) stop(condition)
   warning(condition)
-  assign(place, c(calls, list(call)), envir = places) # not where a handler made an error of it
+  assign(place, c(known, list(here)), envir = places) # not where a handler made an error of it
+}
+
+# The body of the function that a frame was called from; NULL at top level.
+body_around <- function(frame) {
+  caller <- if (is.null(frame)) 0L else sys.parents()[frame]
+  if (caller > 0L) body(sys.function(caller))
 }
 
 # An error or a warning of a policy, whose classes may have "%s" in place of "error" or "warning".
@@ -64,9 +74,8 @@ judged_condition <- function(classes, refused, error, warning, ...) {
 # Values that did not fit: results of integer operations that wrapped, or elements that an implicit
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
-  call <- user_call(sys.nframe() - 1L)
   tell_facts(
-    facts, places, call, changed_message, "joist_changed_values_%s", "joist_value_error",
+    facts, places, sys.nframe() - 1L, changed_message, "joist_changed_values_%s", "joist_value_error",
     "joist_warning", c("dtype", "count", "position")
   )
 }

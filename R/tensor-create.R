@@ -52,9 +52,10 @@
 nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,
                       na = "missing") {
   if (!is.null(device)) device <- nv_device(device)
-  if (is_python(x)) x <- tensor_of_python(x)
+  exported <- is_python(x)
+  if (exported) x <- tensor_of_python(x, na)
   made <- .Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL)
-  if (na != "missing" && is_number(x)) made <- without_na(made, na)
+  if (na != "missing" && (exported || is_number(x))) made <- without_na(made, na)
   place_on(made, device)
 }
 

@@ -28,7 +28,11 @@ nv_fill_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NU
   if (is.null(ambiguous)) ambiguous <- is.null(dtype) && ambiguous(like)
   if (is.null(dtype)) dtype <- dtype(like)
   if (is.null(shape)) shape <- shape(like)
-  value <- nv_convert(one_number(value, "value", dtype), dtype, ambiguous)
+  value <- if (is_tensor(value) && length(value) == 1) {
+    converted_into(nv_reshape(value, integer()), dtype, ambiguous)
+  } else {
+    nv_convert(one_number(value, "value", dtype), dtype, ambiguous)
+  }
   value <- if (is.null(device)) beside(value, like) else nv_to(value, nv_device(device))
   nv_broadcast_to(value, shape)
 }

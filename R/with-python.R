@@ -34,8 +34,10 @@
 #' does not change that. Import modules with `convert = FALSE`, so that their results stay Python
 #' objects, which `nv_tensor()` reads exactly, even an `int64` beyond 2^53.
 #'
-#' Masked elements of an array of `numpy.ma` are missing values of the tensor. Nullable arrays of
-#' pandas are read by `as_tensor(pyarrow$array(x))`.
+#' Masked elements of an array of `numpy.ma` are missing values of the tensor, as are nulls of arrays
+#' of pyarrow, Series of polars, and Series and nullable arrays of pandas, whose integers are exact. Of
+#' other libraries, joist reads what exports Arrow's PyCapsule interface. A data frame is a matrix if
+#' all of its columns have one dtype and none is missing; otherwise take its columns.
 #'
 #' An object that is not an array, or that has bytes that are not a bool, raises a
 #' `joist_value_error`; a dtype that joist does not have, such as `object` or `datetime64`, a
@@ -108,13 +110,31 @@ r_to_py.nv_dlpack <- function(x, convert = FALSE) { # nolint: object_name_linter
 is_python <- function(x) is.environment(x) && inherits(x, "python.builtin.object")
 
 # A tensor of what a Python object has in memory, or of a copy; what is masked is missing.
-tensor_of_python <- function(x) {
+tensor_of_python <- function(x, na) {
   exchange <- python_exchange()
+  column <- in_python(exchange$column(x))
+  if (!is.null(reticulate::py_to_r(column))) {
+    return(tensor_of_column(column, exchange, na))
+  }
   made <- elements_of_python(x, exchange)
   if (!reticulate::py_to_r(exchange$is_masked(x))) {
     return(made)
   }
   .Call(joist_r_with_mask, made, elements_of_python(exchange$mask_of(x), exchange))
+}
+
+tensor_of_column <- function(column, exchange, na) {
+  if (reticulate::py_has_attr(column, "missing")) {
+    return(.Call(
+      joist_r_with_mask, elements_of_python(column$array, exchange),
+      elements_of_python(column$missing, exchange)
+    ))
+  }
+  in_python(from_arrow_chunks(
+    reticulate::iterate(column$chunks, identity), na, pyarrow_address,
+    function(chunk, array, schema) chunk$`_export_to_c`(array, schema),
+    function(schema) column$write_schema(schema)
+  ))
 }
 
 elements_of_python <- function(x, exchange) {
@@ -143,6 +163,7 @@ dtype_of_python <- function(name) {
 # What Python finds wrong is an error of joist's.
 in_python <- function(expr) {
   tryCatch(expr, error = function(e) {
+    if (inherits(e, "joist_error")) stop(e)
     stop_joist("joist_value_error", sub(".*joist: ", "", conditionMessage(e)))
   })
 }

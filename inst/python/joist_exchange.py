@@ -21,9 +21,6 @@ _new_capsule = ctypes.PYFUNCTYPE(
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_IsValid", ctypes.pythonapi)
 )
-_pointer_at = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
 
 # Capsules do not copy their names.
 _VERSIONED, _PLAIN = b"dltensor_versioned", b"dltensor"
@@ -31,17 +28,21 @@ _USED = {_VERSIONED: b"used_dltensor_versioned", _PLAIN: b"used_dltensor"}
 _CPU = 1
 _PADDED = 4  # a flag: elements of fewer than 8 bits have a byte each
 
-_end = _again = _copied = _end_plain = None
+_end = _again = _copied = _drop = None
 
 
 def connect(functions):
     """Takes the addresses of the functions of C, see joist_r_dlpack_functions()."""
-    global _end, _again, _copied, _end_plain
-    end, again, copied, end_plain = [int(address, 16) for address in functions]
+    global _end, _again, _copied, _drop
+    end, again, copied, connect_capsules, _drop = [int(address, 16) for address in functions]
     _end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(end)
     _again = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(again)
     _copied = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(copied)
-    _end_plain = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(end_plain)
+    # The destructor is one of C: it may be called while an exception is pending.
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(connect_capsules)(
+        ctypes.cast(ctypes.pythonapi.PyCapsule_IsValid, ctypes.c_void_p),
+        ctypes.cast(ctypes.pythonapi.PyCapsule_GetPointer, ctypes.c_void_p),
+    )
 
 
 # ---- from R ----
@@ -91,23 +92,10 @@ def as_numpy(struct, data, typestr, shape, extension):
         ) from None
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _drop_versioned(capsule):
-    if _is_valid(capsule, _VERSIONED):
-        _end(_pointer_at(capsule, _VERSIONED))
-
-
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _drop_plain(capsule):
-    if _is_valid(capsule, _PLAIN):
-        _end_plain(_pointer_at(capsule, _PLAIN))
-
-
 def _capsule(struct, name):
     if not struct:
         raise MemoryError("joist: out of memory")
-    drop = _drop_versioned if name == _VERSIONED else _drop_plain
-    return _new_capsule(struct, name, ctypes.cast(drop, ctypes.c_void_p))
+    return _new_capsule(struct, name, _drop)
 
 
 class Lent:
@@ -227,3 +215,105 @@ def describe(x):
     text.append(" ".join(str(extent) for extent in array.shape))
     text.append(" ".join(str(step // max(size, 1)) for step in array.strides))
     return types.SimpleNamespace(array=array, text=text)
+
+
+# ---- columns, which have missing values ----
+
+_ARRAY, _SCHEMA = 80, 72  # bytes of the structs of Arrow's C Data Interface
+_RELEASE = {_ARRAY: 64, _SCHEMA: 56}  # where their callbacks are
+
+
+def _move(address, to, size):
+    """Moves a struct, whose former place is then that of one that was released."""
+    ctypes.memmove(to, address, size)
+    ctypes.c_void_p.from_address(address + _RELEASE[size]).value = None
+
+
+class Exported:
+    """An array, with its type, that can be moved to where R says, once."""
+
+    def __init__(self, array, write_schema):
+        self._array = array
+        self._write_schema = write_schema
+
+    def _export_to_c(self, array, schema):
+        _move(ctypes.addressof(self._array), array, _ARRAY)
+        self._write_schema(schema)
+
+
+class ArrowColumn:
+    """What an object exports by Arrow's PyCapsule interface, as chunks."""
+
+    def __init__(self, x):
+        if hasattr(x, "__arrow_c_stream__"):
+            self._owner = x.__arrow_c_stream__()
+            stream = _pointer_to(self._owner, b"arrow_array_stream")
+            self._read_stream(stream)
+        else:
+            self._owner = x.__arrow_c_array__()
+            schema, array = self._owner
+            made = ctypes.create_string_buffer(_ARRAY)
+            _move(_pointer_to(array, b"arrow_array"), ctypes.addressof(made), _ARRAY)
+            source = _pointer_to(schema, b"arrow_schema")
+            self.write_schema = lambda to: _move(source, to, _SCHEMA)
+            self.chunks = [Exported(made, self.write_schema)]
+
+    def _read_stream(self, stream):
+        call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        slots = (ctypes.c_void_p * 3).from_address(stream)
+        get_schema, get_next = call(slots[0]), call(slots[1])
+        get_error = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)(slots[2])
+
+        def check(code):
+            if code != 0:
+                text = get_error(stream)
+                raise ValueError("joist: " + (text.decode() if text else "Arrow error %d" % code))
+
+        self.write_schema = lambda to: check(get_schema(stream, to))
+        self.chunks = []
+        while True:
+            made = ctypes.create_string_buffer(_ARRAY)
+            check(get_next(stream, ctypes.addressof(made)))
+            if not ctypes.c_void_p.from_buffer(made, _RELEASE[_ARRAY]).value:
+                return
+            self.chunks.append(Exported(made, self.write_schema))
+
+
+def column(x):
+    """How to read a column with missing values: an ArrowColumn; or an array and which of its
+    elements are missing; or None for what is no such column."""
+    numpy = sys.modules.get("numpy")
+    own = getattr(x, "dtype", None)
+    if numpy is not None and (isinstance(x, numpy.ndarray) or isinstance(own, numpy.dtype)):
+        return None
+    plain = getattr(own, "numpy_dtype", None)
+    if hasattr(own, "pyarrow_dtype"):
+        import pyarrow
+
+        x = pyarrow.array(x)
+    elif plain is not None and hasattr(x, "to_numpy") and hasattr(x, "isna"):
+        missing = numpy.asarray(x.isna())
+        return types.SimpleNamespace(
+            array=x.to_numpy(dtype=plain, na_value=plain.type(0)), missing=missing
+        )
+    if hasattr(x, "columns"):
+        return _of_frame(x)
+    if not (hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")):
+        return None
+    if hasattr(x, "rechunk"):  # of polars, where a stream may have many small chunks
+        x = x.rechunk()
+    return ArrowColumn(x)
+
+
+def _of_frame(x):
+    """A data frame is a matrix only if no column would change in the dtype of others."""
+    kinds = {str(dtype) for dtype in x.dtypes}
+    extension = any(hasattr(dtype, "numpy_dtype") for dtype in x.dtypes)
+    counted = x.null_count() if hasattr(x, "null_count") else None
+    missing = counted is not None and any(counted.row(0))
+    if len(kinds) > 1 or extension or missing:
+        raise TypeError(
+            "joist: the columns of this data frame have several dtypes, or missing values; "
+            "take each column by itself"
+        )
+    return None

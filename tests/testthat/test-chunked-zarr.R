@@ -213,7 +213,7 @@ test_that("version 2's fields are named, too", {
   wrong("dtype", "[[\"a\",\"<i2\"]]")
   wrong("order", "\"A\"")
   wrong("filters", "[{\"id\":\"delta\"}]", pattern = "delta")
-  wrong("compressor", "{\"id\":\"lzma\"}", pattern = "lzma")
+  wrong("compressor", "{\"id\":\"lz4\"}", pattern = "lz4")
   wrong("fill_value", "\"x\"")
 })
 
@@ -645,10 +645,11 @@ test_that("fill values are those that the writer meant", {
     folder <- withr::local_tempdir()
     zero <- if (d == "c64") nv_tensor(complex(real = -0, imaginary = -0), d) else nv_tensor(-0, d)
     nv_zarr_create(folder, d, 2L, fill = zero)
-    expect_identical(nv_write_bin(nv_compute(nv_zarr(folder))), nv_write_bin(c(zero, zero)), label = d)
+    got <- nv_write_bin(nv_compute(nv_zarr(folder)))
+    expect_identical(got, nv_write_bin(c(zero, zero)), label = d)
   }
-  # what TensorStore 0.1.86 writes for its default fill of a format without a zero, and how version 2
-  # names dtypes that NumPy lacks
+  # what TensorStore 0.1.86 writes for its default fill of a format without a zero, and how it names
+  # dtypes that NumPy lacks in version 2
   store <- function(name, lines) {
     folder <- withr::local_tempdir(.local_envir = parent.frame())
     writeLines(lines, file.path(folder, name))
@@ -671,4 +672,141 @@ test_that("fill values are those that the writer meant", {
     writeBin(nv_write_bin(t(want), endian = "little"), file.path(plain, "0.0"))
     expect_identical(nv_compute(nv_zarr(plain)), want, label = name)
   }
+})
+
+# What numcodecs 0.16.6 writes by zarr-python 3.1.6: dtype, filters and compressor, the bytes of a
+# chunk and those of its elements.
+written_by_numcodecs <- list(
+  `delta` = c(
+    "\"<i4\"",
+    "[{\"id\":\"delta\",\"dtype\":\"<i4\",\"astype\":\"<i4\"}]",
+    "null",
+    "ffffff7f0100000005000080f4ffffff6b0000009fffffff",
+    "ffffff7f0000008005000000f9ffffff6400000003000000"
+  ),
+  `delta wider` = c(
+    "\"<u2\"",
+    "[{\"id\":\"delta\",\"dtype\":\"<u2\",\"astype\":\"<i4\"}]",
+    "{\"id\":\"zlib\",\"level\":1}",
+    "7801fbff9f8181918181811d88ff00d920c006c400464a0408",
+    "ffff00000700030003000900"
+  ),
+  `delta 64` = c(
+    "\"<i8\"",
+    "[{\"id\":\"delta\",\"dtype\":\"<i8\",\"astype\":\"<i8\"}]",
+    "{\"id\":\"bz2\",\"level\":1}",
+    paste0(
+      "425a6831314159265359c4a1f29500000be0c0f80008000000c0000001a00021a62680",
+      "832621a42a167829ac56f78bb9229c28486250f94a80"
+    ),
+    paste0(
+      "ffffffffffffff7f000000000000008003000000000000000100000000000000000000",
+      "0000000000ffffffffffffffff"
+    )
+  ),
+  `scaled` = c(
+    "\"<f8\"",
+    paste0(
+      "[{\"id\":\"fixedscaleoffset\",\"scale\":100,\"offset\":1,\"dtype\":\"<f8\",\"astype",
+      "\":\"<i2\"}]"
+    ),
+    "{\"id\":\"lzma\",\"format\":1,\"check\":-1,\"preset\":null,\"filters\":null}",
+    paste0(
+      "fd377a585a000004e6d6b4460200210116000000742fe5a301000b19003efe9eff6400",
+      "5802de26001a2f9f9f9dfe0dec0001240ca618d8d81fb6f37d010000000004595a"
+    ),
+    paste0(
+      "000000000000f43f0000000000000cc08014ae47e17a943f0000000000000040000000",
+      "0000001c400000000000205940"
+    )
+  ),
+  `quantize` = c(
+    "\"<f8\"",
+    "[{\"id\":\"quantize\",\"digits\":2,\"dtype\":\"<f8\",\"astype\":\"<f4\"}]",
+    "null",
+    "0000a03f000060c00000803c000000400000e0400000c942",
+    paste0(
+      "000000000000f43f0000000000000cc0000000000000903f0000000000000040000000",
+      "0000001c400000000000205940"
+    )
+  ),
+  `bitround` = c(
+    "\"<f4\"",
+    "[{\"id\":\"bitround\",\"keepbits\":7}]",
+    "null",
+    "0000a03f000060c00000763c000000400000e0400000c942",
+    "0000a03f000060c00000763c000000400000e0400000c942"
+  ),
+  `packbits` = c(
+    "\"|b1\"",
+    "[{\"id\":\"packbits\"}]",
+    "null",
+    "02b4",
+    "010001010001"
+  ),
+  `shuffle` = c(
+    "\"<i4\"",
+    paste0(
+      "[{\"id\":\"delta\",\"dtype\":\"<i4\",\"astype\":\"<i4\"},{\"id\":\"shuffle\",\"elements",
+      "ize\":4}]"
+    ),
+    "{\"id\":\"zlib\",\"level\":1}",
+    "7801fbcfc8fa257bfe7f0686ff0cff21643d4303900d00935e0bfb",
+    "ffffff7f0000008005000000f9ffffff6400000003000000"
+  ),
+  `crc32` = c(
+    "\"<i4\"",
+    "[{\"id\":\"crc32\"}]",
+    "null",
+    "7de99a20ffffff7f0000008005000000f9ffffff6400000003000000",
+    "ffffff7f0000008005000000f9ffffff6400000003000000"
+  ),
+  `adler32` = c(
+    "\"<i4\"",
+    "[{\"id\":\"adler32\"}]",
+    "null",
+    "5f08c884ffffff7f0000008005000000f9ffffff6400000003000000",
+    "ffffff7f0000008005000000f9ffffff6400000003000000"
+  ),
+  `fletcher32` = c(
+    "\"<i4\"",
+    "[{\"id\":\"fletcher32\"}]",
+    "null",
+    "ffffff7f0000008005000000f9ffffff640000000300000000660199",
+    "ffffff7f0000008005000000f9ffffff6400000003000000"
+  )
+)
+
+test_that("filters of version 2 are read as numcodecs has them", {
+  bytes_of <- function(hex) {
+    at <- seq(1, nchar(hex), 2)
+    as.raw(strtoi(substring(hex, at, at + 1), 16L))
+  }
+  open <- function(case, bytes) {
+    folder <- withr::local_tempdir(.local_envir = parent.frame())
+    writeLines(sprintf(
+      paste0(
+        "{\"shape\":[6],\"chunks\":[6],\"dtype\":%s,\"fill_value\":null,\"order\":\"C\",",
+        "\"filters\":%s,\"dimension_separator\":\".\",\"compressor\":%s,\"zarr_format\":2}"
+      ), case[1], case[2], case[3]
+    ), file.path(folder, ".zarray"))
+    writeBin(bytes, file.path(folder, "0"))
+    nv_zarr(folder)
+  }
+  for (name in names(written_by_numcodecs)) {
+    case <- written_by_numcodecs[[name]]
+    bytes <- bytes_of(case[4])
+    x <- open(case, bytes)
+    got <- nv_write_bin(nv_compute(x), endian = "little")
+    expect_identical(got, bytes_of(case[5]), label = name)
+    expect_error(x[1] <- 0L, "only read", class = "joist_value_error")
+    if (name %in% c("crc32", "adler32", "fletcher32")) {
+      bytes[7] <- !bytes[7]
+      expect_error(nv_compute(open(case, bytes)), "checksum", class = "joist_value_error")
+    }
+  }
+  case <- written_by_numcodecs$delta
+  expect_error(
+    open(c(case[1], "[{\"id\":\"categorize\"}]", case[3]), raw()), "categorize.*joist reads delta"
+  )
 })

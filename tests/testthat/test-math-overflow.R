@@ -389,3 +389,21 @@ test_that("a sum of flags that is more than one of them is reported", {
   expect_identical(seen$count, as.double(sum(a & b)))
   expect_identical(seen$position, as.double(which(a & b)[1]))
 })
+
+test_that("a place is a call in a function, also where R keeps no source references", {
+  make <- function(text) eval(parse(text = text, keep.source = FALSE))
+  f <- make("function(x, y) x + y")
+  g <- make("function(x, y) { z <- 1L; x + y }")
+  x <- nv_tensor(200L, "ui8")
+  local_promotion(NULL, on = c(overflow = "warn"))
+  expect_warning(f(x, x), class = "joist_overflow_warning")
+  expect_silent(f(x, x))
+  expect_warning(g(x, x), class = "joist_overflow_warning")
+  expect_silent(g(x, x))
+  # the same function by another name is the same place
+  h <- f
+  expect_silent(h(x, x))
+  expect_silent(for (k in 1:3) make("function(x, y) x + y")(x, x))
+  expect_warning(lapply(1:3, make("function(k) x * x")), class = "joist_overflow_warning")
+  expect_silent(lapply(1:3, make("function(k) x * x")))
+})

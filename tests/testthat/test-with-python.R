@@ -559,3 +559,96 @@ test_that("arrays of PyTorch come and go by DLPack, in every dtype", {
     expect_identical(array(as.numeric(nv_write_bin(got$fours)), c(2, 6)), codes)
   }
 })
+
+test_that("columns with missing values come exactly, with masks", {
+  skip_if_not_installed("reticulate")
+  skip_on_cran()
+  python <- python_with("numpy", "pandas", "pyarrow", "polars")
+  found <- in_fresh_r(function(python) {
+    Sys.setenv(RETICULATE_PYTHON = python)
+    library(joist)
+    main <- reticulate::py_run_string(paste(
+      "import numpy as np, pandas as pd, pyarrow as pa, polars as pl",
+      "signed = [9007199254740993, None, -9223372036854775808]",
+      "unsigned = [18446744073709551615, None, 9007199254740993]",
+      "columns = {",
+      "  'Int64': pd.Series(signed, dtype='Int64'),",
+      "  'Int64 array': pd.array(signed, dtype='Int64'),",
+      "  'UInt64': pd.Series(unsigned, dtype='UInt64'),",
+      "  'ArrowDtype': pd.Series(signed, dtype=pd.ArrowDtype(pa.int64())),",
+      "  'ArrowDtype array': pd.array(signed, dtype=pd.ArrowDtype(pa.int64())),",
+      "  'pyarrow': pa.array(signed, pa.int64()),",
+      "  'pyarrow chunks': pa.chunked_array([signed[:1], signed[1:]], pa.int64()),",
+      "  'polars': pl.Series(signed, dtype=pl.Int64),",
+      "  'polars unsigned': pl.Series(unsigned, dtype=pl.UInt64),",
+      "}",
+      "names = list(columns)",
+      "plain = {'pandas': pd.Series([1.5, float('nan')]), 'polars': pl.Series([1.5, float('nan')])}",
+      "bools = pd.Series([True, None], dtype='boolean')",
+      "small = pl.Series([1, None, 255], dtype=pl.UInt8)",
+      "frames = [pl.DataFrame({'a': [1, None]}), pl.DataFrame({'a': [1, 2], 'b': [1.5, 2.5]}),",
+      "  pd.DataFrame({'a': [2**53 + 1], 'b': [0.5]}), pd.DataFrame({'a': pd.array([1], 'Int64')})]",
+      "same = pd.DataFrame({'a': [2**53 + 1, 2], 'b': [3, 4]})",
+      sep = "\n"
+    ), convert = FALSE)
+    error_of <- function(expr) tryCatch(format(expr), error = function(e) class(e)[1])
+    texts <- list()
+    for (name in reticulate::py_to_r(main$names)) {
+      column <- main$columns[[name]]
+      x <- nv_tensor(column)
+      texts[[name]] <- c(format(dtype(x)), as.character(x))
+      texts[[paste(name, "error")]] <- error_of(nv_tensor(column, na = "error"))
+    }
+    list(
+      texts = texts,
+      plain = lapply(c("pandas", "polars"), function(name) {
+        x <- nv_tensor(main$plain[[name]])
+        c(format(dtype(x)), as.character(x))
+      }),
+      bools = as.vector(nv_tensor(main$bools)), small = as.vector(nv_tensor(main$small)),
+      frames = vapply(0:3, function(k) error_of(nv_tensor(main$frames[k])), ""),
+      same = as.character(nv_tensor(main$same))
+    )
+  }, python)
+  signed <- c("i64", "9007199254740993", NA, "-9223372036854775808")
+  unsigned <- c("ui64", "18446744073709551615", NA, "9007199254740993")
+  for (name in names(found$texts)) {
+    want <- if (endsWith(name, "error")) {
+      "joist_value_error"
+    } else if (name %in% c("UInt64", "polars unsigned")) unsigned else signed
+    expect_identical(found$texts[[name]], want, label = name)
+  }
+  expect_identical(found$plain, rep(list(c("f64", "1.5", "NaN")), 2))
+  expect_identical(found$bools, c(TRUE, NA))
+  expect_identical(found$small, c(1L, NA, 255L))
+  expect_identical(found$frames, rep("joist_value_error", 4))
+  expect_identical(found$same, c("9007199254740993", "2", "3", "4"))
+})
+
+test_that("R survives a dtype that NumPy refuses", {
+  skip_if_not_installed("reticulate")
+  skip_on_cran()
+  python <- python_with("numpy")
+  found <- in_fresh_r(function(python) {
+    Sys.setenv(RETICULATE_PYTHON = python)
+    library(joist)
+    np <- reticulate::import("numpy", convert = FALSE)
+    refused <- character()
+    for (d in c("bf16", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "i4", "c128", "f32")) {
+      x <- nv_convert(nv_tensor(1:3, "f32"), d)
+      for (k in 1:3) {
+        for (versioned in c(TRUE, FALSE)) {
+          made <- tryCatch(
+            reticulate::py_to_r(np$from_dlpack(reticulate::r_to_py(nv_to_dlpack(x, versioned)))),
+            error = function(e) "refused"
+          )
+          refused[d] <- if (identical(made, "refused")) "refused" else "taken"
+          invisible(gc())
+        }
+      }
+    }
+    refused
+  }, python)
+  expect_identical(found[["bf16"]], "refused")
+  expect_identical(found[["f32"]], "taken")
+})

@@ -215,6 +215,10 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
   const struct joist_step *const step = at->step;
   const joist_dtype from = step->in[0].dtype, to = step->out.dtype;
   joist_bound_convert(step, 0)(n, in[0], out);
+  if (step->saturates) {
+    joist_saturate_changed(n, in[0], from, to, out);
+    return;
+  }
   if (at->tally == NULL || !may_change(n, from, to, in[0])) return;
   size_t first = 0;
   const size_t count =

@@ -9,7 +9,8 @@
 
 /* Whether the step is one of joist_watch_run(). */
 static inline bool joist_step_is_watched(const struct joist_step *step) {
-  return step->counts_wrapped || (step->counts_lost && step->kind == JOIST_STEP_CONVERT);
+  return step->counts_wrapped ||
+         ((step->counts_lost || step->saturates) && step->kind == JOIST_STEP_CONVERT);
 }
 
 /* As joist_step_run(), of elements from `first` on of the group; `tally` may be NULL. */

@@ -170,6 +170,22 @@ struct joist_dl_managed *joist_dlpack_copied(const struct joist_dl_versioned *le
 void joist_dlpack_end(struct joist_dl_versioned *lent) { lent->deleter(lent); }
 void joist_dlpack_end_managed(struct joist_dl_managed *given) { given->deleter(given); }
 
+static joist_capsule_valid *capsule_valid = NULL;
+static joist_capsule_pointer *capsule_pointer = NULL;
+
+void joist_dlpack_connect(joist_capsule_valid *valid, joist_capsule_pointer *pointer) {
+  capsule_valid = valid;
+  capsule_pointer = pointer;
+}
+
+void joist_dlpack_drop(void *capsule) {
+  static const char versioned[] = "dltensor_versioned", plain[] = "dltensor";
+  if (capsule_valid(capsule, versioned))
+    joist_dlpack_end(capsule_pointer(capsule, versioned));
+  else if (capsule_valid(capsule, plain))
+    joist_dlpack_end_managed(capsule_pointer(capsule, plain));
+}
+
 /* ---- in ---- */
 
 static joist_status damaged(struct joist_error *error) {

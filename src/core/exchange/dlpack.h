@@ -103,6 +103,15 @@ struct joist_dl_managed *joist_dlpack_copied(const struct joist_dl_versioned *le
 void joist_dlpack_end(struct joist_dl_versioned *lent);
 void joist_dlpack_end_managed(struct joist_dl_managed *given);
 
+/* What a capsule of Python has, and whether it has a name: functions of Python that run none of its
+ * code. */
+typedef void *joist_capsule_pointer(void *capsule, const char *name);
+typedef int joist_capsule_valid(void *capsule, const char *name);
+void joist_dlpack_connect(joist_capsule_valid *valid, joist_capsule_pointer *pointer);
+/* The destructor of capsules: ends what nobody took. A consumer that refuses a dtype destroys the
+ * capsule with its exception pending, when no code of Python may run. */
+void joist_dlpack_drop(void *capsule);
+
 /* ---- in ---- */
 
 struct joist_dl_view {

@@ -316,8 +316,7 @@ static void watch_results(struct joist_step *step, const struct joist_instructio
   const joist_kind kind = joist_dtype_kind(i->signature.compute);
   const joist_overflow_rule rule = joist_op_overflow_rule(i->op);
   const bool narrow = has_unused_bits(own) && joist_dtype_kind(own) == kind;
-  if (kind > JOIST_KIND_UINT ||
-      (rule != JOIST_OVERFLOW_EACH && rule != JOIST_OVERFLOW_NARROW) ||
+  if (kind > JOIST_KIND_UINT || (rule != JOIST_OVERFLOW_EACH && rule != JOIST_OVERFLOW_NARROW) ||
       !(watch->kinds & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE)) ||
       !(narrow || joist_op_wraps(i->op, kind)))
     return;
@@ -358,7 +357,10 @@ static void plan_elementwise(struct planner *planner, uint32_t index) {
                                    ? array_ref(planner, i->result)
                                    : new_slot(planner, own);
   if (i->op == JOIST_OP_CONVERT) {
-    add_step(planner, JOIST_STEP_CONVERT, in[0], out);
+    struct joist_step *const step = add_step(planner, JOIST_STEP_CONVERT, in[0], out);
+    step->counts_lost = (watch.kinds & JOIST_WATCH_LOSS) != 0;
+    step->saturates = (watch.kinds & JOIST_WATCH_SATURATE) != 0;
+    if (watch.kinds != 0) set_watch(step, &watch);
   } else if (i->op == JOIST_OP_BITCAST) {
     plan_bitcast(planner, in[0], out);
   } else if (i->op == JOIST_OP_BROADCAST) {

@@ -2,6 +2,7 @@
 #include "core/program/watch.h"
 
 #include "core/promotion/change.h"
+#include "core/types/loss.h"
 
 static bool is_integer(joist_dtype dtype) {
   return joist_dtype_kind(dtype) == JOIST_KIND_INT || joist_dtype_kind(dtype) == JOIST_KIND_UINT;
@@ -15,7 +16,9 @@ static bool has_fractions(struct joist_type type) {
 
 bool joist_conversion_overflows(const struct joist_program *program,
                                 const struct joist_instruction *i) {
-  bool whole = is_whole(i->signature.promoted.dtype);
+  const joist_dtype to =
+      i->op == JOIST_OP_CONVERT ? i->signature.result[0].dtype : i->signature.promoted.dtype;
+  bool whole = is_whole(to);
   for (uint32_t k = 0; k < i->operand_count; k++)
     whole &= !has_fractions(program->values[i->operand[k]].type);
   return whole;
@@ -106,6 +109,16 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
   if ((wanted & asked) && can_lose(op, arguments, count, &inference->signature))
     watch |= JOIST_WATCH_LOSS;
   return watch;
+}
+
+uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, uint8_t wanted) {
+  if (joist_is_guessed_float(from) ||
+      joist_conversion_loss(from.dtype, to).losses == JOIST_LOSS_NONE)
+    return 0;
+  if (!is_whole(from.dtype) || !is_whole(to)) return wanted & JOIST_WATCH_LOSS;
+  return wanted & JOIST_WATCH_SATURATE   ? JOIST_WATCH_SATURATE
+         : wanted & JOIST_WATCH_OVERFLOW ? JOIST_WATCH_LOSS
+                                         : 0;
 }
 
 uint8_t joist_program_watch(const struct joist_program *program) {

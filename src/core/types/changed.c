@@ -110,3 +110,17 @@ size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dty
   }
   return count;
 }
+
+void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out) {
+  const size_t size = joist_dtype_size(from), made = joist_dtype_size(to);
+  const int64_t low = joist_dtype_min_int(to);
+  const uint64_t high = joist_dtype_max_int(to);
+  for (size_t k = 0; k < n; k++) {
+    const struct whole x = whole_of(from, (const char *)in + k * size);
+    if (!whole_changes(x, to)) continue;
+    if (x.negative)
+      joist_convert_find(JOIST_I64, to)(1, &low, (char *)out + k * made);
+    else
+      joist_convert_find(JOIST_UI64, to)(1, &high, (char *)out + k * made);
+  }
+}

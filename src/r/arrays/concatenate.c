@@ -38,8 +38,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
     return joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes);
   }
   if (own->dtype == type.dtype) return object;
-  joist_attributes_set_type(&attributes, type);
-  return joist_r_apply(rules, JOIST_OP_CONVERT, value, 1, &attributes);
+  return joist_r_apply_conversion(rules, value, type);
 }
 
 /* Whether an R value is nothing but NA, which fits every dtype. */

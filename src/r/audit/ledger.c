@@ -292,7 +292,7 @@ void joist_r_record_one(uint32_t mark, joist_op op, const SEXP *operands, size_t
   const struct joist_attributes none = {.count = 0};
   struct joist_r_value values[MOST], made;
   struct joist_operand types[MOST];
-  struct joist_r_call call;
+  struct joist_r_call call = {.assigns = false};
   call.rules = joist_r_rules(R_NilValue);
   call.op = op;
   call.values = values;

@@ -39,9 +39,10 @@ static void tell(const struct joist_finding *finding, bool refused, SEXP lines, 
   const struct joist_program *const program = finding->program;
   const struct joist_instruction *const i = &program->instructions[finding->instruction];
   const bool converted = finding->kind == JOIST_FOUND_LOSS, alone = i->operand_count == 1;
-  const joist_dtype made = converted && alone ? joist_signature_operand(&i->signature, 0)
-                           : converted        ? i->signature.promoted.dtype
-                                              : i->signature.result[0].dtype;
+  const joist_dtype made = converted && i->op == JOIST_OP_CONVERT ? i->signature.result[0].dtype
+                           : converted && alone ? joist_signature_operand(&i->signature, 0)
+                           : converted          ? i->signature.promoted.dtype
+                                                : i->signature.result[0].dtype;
   SEXP facts = PROTECT(Rf_mkNamed(VECSXP, fields));
   SET_VECTOR_ELT(facts, KIND, Rf_mkString(is_overflow(finding) ? "overflow" : "loss"));
   SET_VECTOR_ELT(facts, OP, Rf_mkString(joist_op_name(i->op)));

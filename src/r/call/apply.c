@@ -92,18 +92,23 @@ static void infer(struct joist_r_call *call) {
   joist_r_raise_called_if(status, &error);
   if (joist_r_session()->strict)
     joist_r_judge(call->op, call->values, n, &call->inference.signature);
-  call->inference.watch = joist_watch_of(call->op, arguments, n, &call->inference, call->attributes,
-                                         joist_r_watched(call->rules));
+  const uint8_t wanted = joist_r_watched(call->rules);
+  call->inference.watch =
+      call->assigns
+          ? joist_watch_of_conversion(arguments[0].operand.type,
+                                      call->inference.signature.result[0].dtype, wanted)
+          : joist_watch_of(call->op, arguments, n, &call->inference, call->attributes, wanted);
 }
 
-SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
-                   size_t n, const struct joist_attributes *attributes) {
+static SEXP apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
+                  size_t n, const struct joist_attributes *attributes, bool assigns) {
   struct joist_r_call call;
   call.rules = rules;
   call.op = op;
   call.values = values;
   call.count = n;
   call.attributes = attributes;
+  call.assigns = assigns;
   read_values(&call);
   joist_r_applies *const function = function_for(&call);
   if (function == joist_r_trace_call) joist_r_trace_read_numbers(&call);
@@ -115,4 +120,16 @@ SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_
   joist_r_record(&call, result);
   UNPROTECT(1);
   return result;
+}
+
+SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
+                   size_t n, const struct joist_attributes *attributes) {
+  return apply(rules, op, values, n, attributes, false);
+}
+
+SEXP joist_r_apply_conversion(const struct joist_rules *rules, struct joist_r_value *value,
+                              struct joist_type type) {
+  struct joist_attributes attributes = {.count = 0};
+  joist_attributes_set_type(&attributes, type);
+  return apply(rules, JOIST_OP_CONVERT, value, 1, &attributes, true);
 }

@@ -8,4 +8,8 @@
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes);
 
+/* The same of a conversion that is part of an assignment, which is watched for what it changes. */
+SEXP joist_r_apply_conversion(const struct joist_rules *rules, struct joist_r_value *value,
+                              struct joist_type type);
+
 #endif

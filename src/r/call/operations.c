@@ -9,6 +9,7 @@
 #include "r/base/conditions.h"
 #include "r/call/apply.h"
 #include "r/tensor/delayed.h"
+#include "r/tensor/dtypes.h"
 #include "r/tensor/rules.h"
 #include "r/trace/attributes.h"
 
@@ -229,4 +230,12 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   SEXP result = joist_r_apply(rules, op, values, n, &read);
   UNPROTECT(1);
   return result;
+}
+
+SEXP joist_r_convert_into(SEXP x, SEXP dtype, SEXP ambiguous) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value value;
+  joist_r_read_missing(rules, x, &value);
+  const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
+  return joist_r_apply_conversion(rules, &value, type);
 }
