@@ -86,7 +86,11 @@ static joist_status run_on(const struct joist_program *program,
     const joist_dtype own = operands->value[k]->type.dtype;
     if (status != JOIST_OK || own == wanted || as_they_are) continue;
     count_lost(program, instruction, k, operands->in[k], wanted, run);
+    const void *const in = operands->in[k];
     status = convert(operands->value[k], wanted, &operands->in[k], &operands->made[k], run, error);
+    if (status == JOIST_OK && (instruction->watch & JOIST_WATCH_SATURATE))
+      joist_saturate_changed(joist_value_count(operands->value[k]), in, own, wanted,
+                             operands->made[k]);
   }
   void *out[JOIST_RESULTS_MAX];
   bool fits = false;

@@ -8,6 +8,7 @@
 #include "core/base/by_size.h"
 #include "core/base/vectorize.h"
 #include "core/cpu/bind.h"
+#include "core/types/changed.h"
 
 static void splat(size_t n, size_t size, void *slot) {
   char *const out = slot;
@@ -73,6 +74,7 @@ void joist_step_splat(const struct joist_step *step, size_t n, const void *in, c
   _Alignas(16) char value[JOIST_ELEMENT_MAX];
   if (joist_bound_convert(step, 0) != NULL) {
     joist_bound_convert(step, 0)(1, in, value);
+    if (step->saturates) joist_saturate_changed(1, in, step->in[0].dtype, step->through, value);
     in = value;
   }
   if (joist_bound_convert(step, 1) != NULL)

@@ -46,7 +46,7 @@ struct joist_step {
   bool counts_wrapped; /* OPERATION, FOLD: results that do not fit */
   bool counts_lost;    /* CONVERT, SPLAT: elements that change; if it converts a rounded result,
                         * they count as results that do not fit */
-  bool saturates;      /* OPERATION, CONVERT: such results become the bounds of the dtype */
+  bool saturates;      /* OPERATION, CONVERT, SPLAT: such results become the bounds of the dtype */
   bool masked_result;  /* its last operand is the mask of the result, whose elements do not count */
   bool signs_differ;   /* FOLD: of integers with a sign to ones without */
   joist_dtype

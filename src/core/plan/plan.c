@@ -112,11 +112,19 @@ static bool may_lose(joist_dtype from, joist_dtype to) {
   return from != to && joist_conversion_loss(from, to).losses != JOIST_LOSS_NONE;
 }
 
+static bool is_whole(joist_dtype from, joist_dtype to) {
+  const joist_kind own = joist_dtype_kind(from), other = joist_dtype_kind(to);
+  return (own == JOIST_KIND_INT || own == JOIST_KIND_UINT) &&
+         (other == JOIST_KIND_INT || other == JOIST_KIND_UINT);
+}
+
 static struct joist_ref converted(struct planner *planner, struct joist_ref in, joist_dtype to,
                                   const struct watch *watch) {
   const struct joist_ref out = new_slot(planner, to);
   struct joist_step *const step = add_step(planner, JOIST_STEP_CONVERT, in, out);
-  step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && may_lose(in.dtype, to);
+  const bool loses = may_lose(in.dtype, to);
+  step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && loses;
+  step->saturates = (watch->kinds & JOIST_WATCH_SATURATE) && loses && is_whole(in.dtype, to);
   if (step->counts_lost) set_watch(step, watch);
   return out;
 }
@@ -235,6 +243,8 @@ static struct joist_ref operand_ref(struct planner *planner, joist_value_id valu
     step->through = wanted;
     step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && !joist_is_guessed_float(v->type) &&
                         may_lose(own, wanted);
+    step->saturates =
+        (watch->kinds & JOIST_WATCH_SATURATE) && may_lose(own, wanted) && is_whole(own, wanted);
     if (step->counts_lost) set_watch(step, watch);
   } else {
     form = find_form(planner, value, own, own);

@@ -103,11 +103,11 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
   bool whole = true;
   for (size_t k = 0; k < count; k++)
     whole &= arguments[k].operand.literal || !has_fractions(arguments[k].operand.type);
-  const uint8_t asked = whole && is_whole(inference->signature.promoted.dtype)
-                            ? JOIST_WATCH_OVERFLOW
-                            : JOIST_WATCH_LOSS;
-  if ((wanted & asked) && can_lose(op, arguments, count, &inference->signature))
-    watch |= JOIST_WATCH_LOSS;
+  whole = whole && is_whole(inference->signature.promoted.dtype);
+  const uint8_t asked =
+      wanted & (whole ? JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE : JOIST_WATCH_LOSS);
+  if (asked && can_lose(op, arguments, count, &inference->signature))
+    watch |= asked & JOIST_WATCH_SATURATE ? JOIST_WATCH_SATURATE : JOIST_WATCH_LOSS;
   return watch;
 }
 

@@ -112,6 +112,7 @@ size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dty
 }
 
 void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out) {
+  if (!is_whole(from) || !is_whole(to)) return;
   const size_t size = joist_dtype_size(from), made = joist_dtype_size(to);
   const int64_t low = joist_dtype_min_int(to);
   const uint64_t high = joist_dtype_max_int(to);

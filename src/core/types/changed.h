@@ -13,7 +13,8 @@ bool joist_element_changes(joist_dtype from, joist_dtype to, const void *x);
 size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
                            const uint8_t *mask, size_t *first);
 
-/* Replaces converted integers that changed by the bound of their dtype that is nearest. */
+/* Replaces converted integers that changed by the bound of their dtype that is nearest; other
+ * dtypes are left alone. */
 void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out);
 
 #endif
