@@ -297,14 +297,14 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   }
   low <- sorted[at$low, , drop = FALSE]
   high <- sorted[at$high, , drop = FALSE]
-  value <- between(low, high, nv_tensor(at$part, "f64", shape = c(length(at$part), 1L)))
+  value <- interpolated(low, high, nv_tensor(at$part, "f64", shape = c(length(at$part), 1L)))
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
   value <- nv_ifelse(nv_is_nan(last), last, value)
   if (!is.null(mask_of(last))) value <- nv_mask(value, nv_broadcast_to(mask_of(last), shape(value)))
   like_quantiles(nv_reshape(value, extents), x)
 }
 
-between <- function(low, high, part) {
+interpolated <- function(low, high, part) {
   if (is_int64(low)) {
     base <- in_double(low)
     low <- in_halves(low)

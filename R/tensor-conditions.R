@@ -29,11 +29,15 @@ warned_places <- new.env(parent = emptyenv())
 tell_facts <- function(facts, places, frame, message, class, error, warning, fields) {
   entry <- entry_frame(frame)
   call <- if (!is.null(entry)) call_of_frame(entry)
-  here <- list(call, body_around(entry))
+  around <- function_around(entry)
+  here <- list(call, if (!is.null(around)) body(around))
+  # In a function without source references it is that of a caller.
+  lost <- !is.null(around) && is.null(attr(around, "srcref")) && !isTRUE(facts$traced)
+  reference <- if (!lost) c(facts$file, facts$reference)
   # A program that wraps on purpose comes here at every operation: first look at what was told.
   if (is.null(places)) places <- warned_places
   place <- paste(
-    c(facts$op, facts$kind, facts$dtype, facts$result, facts$file, facts$reference),
+    c(facts$op, facts$kind, facts$dtype, facts$result, reference),
     collapse = " "
   )
   known <- places[[place]]
@@ -53,10 +57,10 @@ tell_facts <- function(facts, places, frame, message, class, error, warning, fie
   assign(place, c(known, list(here)), envir = places) # not where a handler made an error of it
 }
 
-# The body of the function that a frame was called from; NULL at top level.
-body_around <- function(frame) {
+# The function that a frame was called from; NULL at top level.
+function_around <- function(frame) {
   caller <- if (is.null(frame)) 0L else sys.parents()[frame]
-  if (caller > 0L) body(sys.function(caller))
+  if (caller > 0L) sys.function(caller)
 }
 
 # An error or a warning of a policy, whose classes may have "%s" in place of "error" or "warning".

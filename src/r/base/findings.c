@@ -32,10 +32,12 @@ static void tell(const struct joist_finding *finding, bool refused, SEXP lines, 
     REFERENCE,
     REFUSES,
     CONVERTS,
-    BOUNDED
+    BOUNDED,
+    TRACED
   };
-  static const char *fields[] = {"kind", "op",        "dtype",   "operands", "count",   "position",
-                                 "file", "reference", "refused", "converts", "bounded", ""};
+  static const char *fields[] = {"kind",     "op",     "dtype",     "operands", "count",
+                                 "position", "file",   "reference", "refused",  "converts",
+                                 "bounded",  "traced", ""};
   const struct joist_program *const program = finding->program;
   const struct joist_instruction *const i = &program->instructions[finding->instruction];
   const bool converted = finding->kind == JOIST_FOUND_LOSS, alone = i->operand_count == 1;
@@ -60,6 +62,7 @@ static void tell(const struct joist_finding *finding, bool refused, SEXP lines, 
   SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
   SET_VECTOR_ELT(facts, CONVERTS, Rf_ScalarLogical(finding->kind == JOIST_FOUND_LOSS));
   SET_VECTOR_ELT(facts, BOUNDED, Rf_ScalarLogical(i->signature.rounds_float));
+  SET_VECTOR_ELT(facts, TRACED, Rf_ScalarLogical(lines != R_NilValue));
   joist_r_eval(PROTECT(Rf_lang3(Rf_install("changed_values"), facts, places)));
   UNPROTECT(3);
 }
