@@ -312,8 +312,8 @@ SEXP joist_r_from_memory(SEXP address, SEXP dtype, SEXP shape, SEXP strides, SEX
 
 SEXP joist_r_dlpack_functions(void) {
   const uintptr_t functions[] = {(uintptr_t)joist_dlpack_end, (uintptr_t)joist_dlpack_again,
-                                 (uintptr_t)joist_dlpack_copied,
-                                 (uintptr_t)joist_dlpack_connect, (uintptr_t)joist_dlpack_drop};
+                                 (uintptr_t)joist_dlpack_copied, (uintptr_t)joist_dlpack_connect,
+                                 (uintptr_t)joist_dlpack_drop};
   enum { COUNT = sizeof functions / sizeof *functions };
   SEXP addresses = PROTECT(Rf_allocVector(STRSXP, COUNT));
   for (int k = 0; k < COUNT; k++) SET_STRING_ELT(addresses, k, address_text(functions[k]));
