@@ -87,6 +87,12 @@ keep_code <- function(code, made) {
 # the user's functions that it names their rewritten forms, made when they are looked for.
 shim <- function(around, functions) {
   frame <- list2env(control_functions, parent = around)
+  # Variables of the user that have such a name, such as `class`, are the user's.
+  for (name in names(questions_of_numbers)) {
+    found <- tryCatch(get0(name, envir = around), error = function(e) NULL)
+    asked <- if (name == "is_tensor") is_tensor else get(name, baseenv())
+    if (!identical(found, asked)) rm(list = name, envir = frame)
+  }
   for (name in functions) makeActiveBinding(name, users_function(name, around), frame)
   frame
 }

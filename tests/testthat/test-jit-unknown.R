@@ -242,3 +242,29 @@ test_that("functions of base R that need values say what to write, and the other
     expect_as_plain(f, named, m)
   }
 })
+
+test_that("R numbers among the arguments have the class that R numbers have", {
+  for (question in list(
+    function(h) inherits(h, "numeric"), function(h) class(h) == "numeric", function(h) is.object(h),
+    function(h) is.null(attributes(h)), function(h) is.vector(h), function(h) is_tensor(h),
+    function(h) identical(h, NULL), function(h) identical(h, 2L), function(h) is.null(oldClass(h))
+  )) {
+    body(question) <- bquote(if (.(body(question))) 1L else 2L)
+    environment(question) <- globalenv() # the helpers of these tests have their own identical()
+    expect_identical(as_array(jit(question)(2)), question(2), info = deparse1(body(question)))
+    computed <- eval(bquote(function(g) {
+      h <- g * 2
+      .(body(question))
+    }), globalenv())
+    expect_identical(as_array(jit(computed)(2)), computed(2), info = deparse1(body(question)))
+  }
+  asks <- function(h) identical(h, 2)
+  environment(asks) <- globalenv()
+  error <- expect_error(jit(asks)(2), class = "joist_trace_error")
+  expect_match(conditionMessage(error), "identical(h, 2)", fixed = TRUE)
+  own <- function(x) {
+    class <- function(y) "mine"
+    if (class(x) == "mine") x + 1 else x
+  }
+  expect_as_plain(own, x)
+})
