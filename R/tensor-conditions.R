@@ -125,11 +125,11 @@ changed_message <- function(facts, file, line) {
       if (one) "1 element" else paste(count, "elements"), " of ", from, " to ",
       facts$dtype, if (one) ", at" else ", the first at", " position ", position
     )
-    advice <- if (length(facts$operands) == 1L) {
-      "nv_convert() it, or use as_array(x, as = \"integer64\") or \"character\""
-    } else {
+    advice <- switch(facts$op,
+      as.double = "use as_array(x, as = \"integer64\") or \"character\"",
+      convert = "nv_convert() the tensor to a dtype that holds the value, or the value",
       "convert both operands to a dtype that holds the values"
-    }
+    )
   }
   at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
   subject <- switch(facts$op,
