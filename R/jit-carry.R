@@ -194,7 +194,7 @@ joint_type <- function(a, b, path) {
       )
     }
   )
-  if (identical(shape(x), shape(y)) && !same_labels(x, y)) {
+  if (!same_labels(x, y)) {
     stop_mismatch("`", path, "` has other names if TRUE than if FALSE")
   }
   named_like(nv_aval(joined$dtype, extents, joined$ambiguous, has_mask(x) || has_mask(y)), x)
@@ -643,7 +643,7 @@ widened_type <- function(own, x, number, name) {
       )
     }
   }
-  if (identical(shape(own), shape(type)) && !same_labels(own, type)) {
+  if (!same_labels(own, type)) {
     stop_mismatch("`", name, "` has other names before than after")
   }
   named_like(nv_aval(dtype(new), extents, ambiguous(new), has_mask(own) || has_mask(type)), own)

@@ -156,10 +156,11 @@ test_that("dimnames and the names of dimensions are known while a function is tr
 })
 
 test_that("names that differ between branches or iterations are an error where they are used", {
-  expect_error(
-    jit(function(x) if (sum(x) > 0) x else unname(x))(named), "other names",
-    class = "joist_trace_error"
-  )
+  for (f in list(
+    function(x) if (sum(x) > 0) x else unname(x), function(x) if (sum(x) > 0) sum(x) else x[1]
+  )) {
+    expect_error(jit(f)(named), "other names", class = "joist_trace_error")
+  }
   expect_error(
     jit(function(x) {
       y <- x
