@@ -19,6 +19,13 @@
 #' `while` and `for` on them become a part of the program, see the section Control flow. Functions
 #' that need a value, such as `seq_len()`, need a static argument.
 #'
+#' While `f` is traced, a tensor is an R vector of the type, length, `dim`, names and class that it
+#' has otherwise, so that `is.numeric(x)`, `names(x)` and the like answer as they do without
+#' `jit()`. Only its elements are unknown: R code that reads them is an error that names it, at the
+#' latest when the trace ends, also if a handler in `f` has caught the error. Names may be others at
+#' each call; where `f` looks at them, it is traced once for each set of names. Names that depend on
+#' a condition are an error.
+#'
 #' @param f A function.
 #' @param static Names of the arguments that are not traced; `f` gets their values unchanged.
 #' @param cache_size The number of programs that are kept; the least recently used one is dropped
@@ -253,7 +260,8 @@ call_function <- function(f, arguments) {
   named <- names(arguments)
   symbols <- sprintf(".joist_argument%d", seq_along(arguments)) # see line_labels()
   if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
-  frame <- list2env(stats::setNames(arguments, symbols), parent = list2env(list(jitted = f), parent = emptyenv()))
+  around <- list2env(list(jitted = f), parent = emptyenv())
+  frame <- list2env(stats::setNames(arguments, symbols), parent = around)
   own <- if ("jitted" %in% symbols) f else quote(jitted)
   check_value(eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame))
 }

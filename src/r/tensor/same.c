@@ -5,7 +5,8 @@
 #include "r/tensor/unknown.h"
 
 static SEXP attributes_of(SEXP x) {
-  SEXP call = PROTECT(Rf_lang2(Rf_install("attributes"), PROTECT(Rf_lang2(R_QuoteSymbol, x))));
+  SEXP call =
+      PROTECT(Rf_lang2(Rf_install("attributes"), PROTECT(Rf_lang2(Rf_install("quote"), x))));
   SEXP all = Rf_eval(call, R_BaseEnv);
   UNPROTECT(2);
   return all;
