@@ -130,8 +130,8 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'   make of it: `Q` and `R` from `nv_qr()` and `qr()`; `d`, `u` and `v` from `nv_svd()`; `values`
 #'   and `vectors` from `nv_eigh()`. The batch dimensions come last. `solve()`: a tensor.
 #' @section Errors: `joist_value_error` for elements that are not finite (except in `nv_qr()`), with
-#'   their position, when LAPACK does not converge, and for dependent columns; `joist_shape_error` if
-#'   the matrix of `nv_eigh()` is not square; `joist_dtype_error` for complex dtypes.
+#'   their position, when LAPACK does not converge, and for dependent columns; `joist_shape_error`
+#'   if the matrix of `nv_eigh()` is not square; `joist_dtype_error` for complex dtypes.
 #' @examples
 #' x <- nv_tensor(matrix(c(2, 1, 1, 3, 0, 1), 3), "f64")
 #' nv_qr(x)

@@ -71,7 +71,8 @@ encode_chunk <- function(chunk, array) {
   only <- vapply(array$codecs, function(codec) codec$name %in% names(base_codecs), NA)
   if (length(array$filters) > 0L || any(only)) {
     stop_joist(
-      "joist_value_error", "arrays with filters, or compressed by bz2 or lzma, are only read; copy ",
+      "joist_value_error",
+      "arrays with filters, or compressed by bz2 or lzma, are only read; copy ",
       "it to one made by nv_zarr_create()"
     )
   }

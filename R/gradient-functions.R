@@ -318,7 +318,8 @@ run_rule <- function(step, g) {
   }
   complex <- any(vapply(c(step$operands, step$results), is_complex_dtype, NA))
   # Parts, angles and signs of complex numbers are not piecewise constant.
-  if (op_fact(step$op, "derivative") == "zero" && !(complex && any(vapply(step$results, has_nan, NA)))) {
+  is_zero <- op_fact(step$op, "derivative") == "zero"
+  if (is_zero && !(complex && any(vapply(step$results, has_nan, NA)))) {
     return(NULL)
   }
   rule <- gradient_rules[[step$op]]

@@ -68,7 +68,8 @@
 #'   loop without iterations all variables are as before, that of `for` as well; if a variable that
 #'   gets its first value in the loop is used afterwards, the program stops with an error that names
 #'   it.
-#' @section Effects: What a branch or body changes is changed where the program comes to it, wherever
+#' @section Effects: What a branch or body changes is changed where the program comes to it,
+#'   wherever
 #'   the code stands that does so: variables that a helper assigns by `<<-` or `assign()`, and those
 #'   of environments and objects, such as `self$n`, that are made while the function is traced. A
 #'   change of what was there before, such as a global variable, is an error: return the value

@@ -1,7 +1,7 @@
 # What the code of jit-rewrite.R calls. On R values these functions say what R's own `if`, `for` and
-# `while` do next. On traced tensors they trace branches and bodies, part by part, in the frame of the
-# function, and add instructions with regions to the program (see jit-loops.R). What a branch or body
-# assigns is the carry.
+# `while` do next. On traced tensors they trace branches and bodies, part by part, in the frame of
+# the function, and add instructions with regions to the program (see jit-loops.R). What a branch or
+# body assigns is the carry.
 
 # What helpers hand over to the code that called them, the frames whose branches and loops are under
 # way, and the trace: the number of its first frame, its function, and the environments that were
@@ -52,7 +52,8 @@ control_leave <- function(how, value = NULL) {
   force(value)
   if (is.null(flow$left)) {
     stop_flow(
-      list(call = call(how)), "`", how, "` must be a statement of the function or loop; here it is ",
+      list(call = call(how)), "`", how,
+      "` must be a statement of the function or loop; here it is ",
       "a part of a condition"
     )
   }
@@ -319,7 +320,7 @@ control_range <- function(site, from, to) {
   as_count(count, function(at) as_r_number(from + step * (at - 1L)), FALSE)
 }
 
-control_functions <- list(
+flow_functions <- list(
   c = tensor_first(base::c), max = tensor_first(base::max), min = tensor_first(base::min),
   sum = tensor_first(base::sum), prod = tensor_first(base::prod),
   range = tensor_first(base::range), any = tensor_first(base::any), all = tensor_first(base::all),

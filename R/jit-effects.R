@@ -103,7 +103,8 @@ stop_effect <- function(site, slot) {
   put_back(slot)
   if (slot$name == ".Random.seed") {
     fail_trace(
-      site, "R's random numbers cannot depend on a traced condition: ", header_of(site), place_of(site),
+      site, "R's random numbers cannot depend on a traced condition: ", header_of(site),
+      place_of(site),
       " draws some; call nv_rnorm() or nv_runif() with a key"
     )
   }
@@ -173,7 +174,8 @@ users_call <- function(first, functions) {
   }
 }
 
-# Whether code of the user calls one of the functions that handle conditions around a branch or body.
+# Whether code of the user calls one of the functions that handle conditions around a branch or
+# body.
 is_handled <- function(first, handling) {
   for (k in seq(flow$first + 1L, length.out = max(first - flow$first - 1L, 0L))) {
     if (any(vapply(handling, identical, NA, sys.function(k)))) {
@@ -242,7 +244,7 @@ only_outside <- function(name, instead) {
   }
 }
 
-control_functions <- c(control_functions, list(
+effect_functions <- list(
   stopifnot = control_stopifnot, print = only_outside("print", "call nv_print()"),
   cat = only_outside("cat", "call nv_print()"),
   writeLines = only_outside("writeLines", "call nv_print()"),
@@ -250,4 +252,4 @@ control_functions <- c(control_functions, list(
   Sys.Date = only_outside("Sys.Date", "call it before, and use its value"),
   date = only_outside("date", "call it before, and use its value"),
   proc.time = only_outside("proc.time", "call it before, and use its value")
-))
+)

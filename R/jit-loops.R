@@ -345,7 +345,8 @@ as_type <- function(x, type) {
   nv_convert(x, dtype(type), ambiguous(type))
 }
 
-# What promotion makes of integers that meet a tensor of that type: a run tells which it has changed.
+# What promotion makes of integers that meet a tensor of that type: a run tells which it has
+# changed.
 promoted_to <- function(x, type) {
   tryCatch(
     nv_ifelse(nv_scalar(TRUE), x, nv_scalar(0L, dtype(type), ambiguous(type))),

@@ -1,6 +1,7 @@
 # The form in which functions are traced: a list of *parts*, which run one after the other
 # (jit-traced_branches.R). A statement that may end more than itself, by `break`, `next` or
-# `return()`, is a part of its own. Everything else is code that R evaluates in the function's frame;
+# `return()`, is a part of its own. Everything else is code that R evaluates in the function's
+# frame;
 # its conditions, loops and assignments call the functions of jit-control_flow.R, with a *site*: an
 # environment with the code and what is known of it before anything runs.
 
@@ -32,7 +33,7 @@ is_users_home <- function(home) {
 }
 
 # The words for which a function is rewritten.
-flow_words <- c(
+statement_words <- c(
   "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "[<-", "<<-", "c",
   "max", "min", "sum", "prod", "range", "any", "all", "stopifnot", "print", "cat", "writeLines",
   "Sys.time", "Sys.Date", "date", "proc.time"

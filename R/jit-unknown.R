@@ -229,5 +229,5 @@ questions_of_numbers <- c(
   ), asked_of_plain),
   identical = identical_values
 )
-control_functions <- c(control_functions, questions_of_numbers)
-flow_words <- c(flow_words, names(questions_of_numbers))
+control_functions <- c(flow_functions, effect_functions, questions_of_numbers)
+flow_words <- c(statement_words, names(questions_of_numbers))

@@ -49,8 +49,10 @@
 #' dtypes, and are undefined otherwise), `dtypes` (those that the library has, which
 #' [promotion_facts()] lists; `i*`, `f*` and `c*` are the default dtypes among them), `small dtypes`
 #' (`unlisted`: lattices list dtypes of up to a byte only where asked for), `numbers` (what tables
-#' call `i*`, `f*` and `c*`) and `order` (of nodes in tables), then a table of comma-separated values
-#' with the columns `operation`, `lhs`, `rhs`, `result`. The operation `edge` leads from `lhs` to `rhs`;
+#' call `i*`, `f*` and `c*`) and `order` (of nodes in tables), then a table of comma-separated
+#' values
+#' with the columns `operation`, `lhs`, `rhs`, `result`. The operation `edge` leads from `lhs` to
+#' `rhs`;
 #' `published` is what [promotion_table()] shows where a library has changed since its table was
 #' published and operations follow `common`. A result `-`, or a pair that `common` does not list, is
 #' undefined. The nodes `default i*`, `default f*` and `default c*` are the default dtypes of R

@@ -178,8 +178,8 @@ rhdf5_type <- function(x) {
 }
 
 # The dtype of a type as HDF5 writes it: H5T_STD_U32LE, H5T_IEEE_F32BE. Types of h5py are
-# enumerations of FALSE and TRUE, and pairs of r and i; of those, and of floats of two bytes, 'rhdf5'
-# tells only the kind and the size.
+# enumerations of FALSE and TRUE, and pairs of r and i; of those, and of floats of two bytes,
+# 'rhdf5' tells only the kind and the size.
 hdf5_dtype <- function(text, size) {
   fields <- gsub("\\s+", " ", text)
   if (fields == "H5T_ENUM" && size == 1 || grepl("\"FALSE\" 0; \"TRUE\" 1; }$", fields)) {

@@ -13,7 +13,8 @@ stop_joist <- function(class, ...) raise(class, paste0(...))
 # anything is computed. `places` has those that were warned about.
 implicit_promotion <- function(facts, places) {
   tell_facts(
-    facts, places, sys.nframe() - 1L, promotion_message, "joist_implicit_promotion", "joist_promotion_error",
+    facts, places, sys.nframe() - 1L, promotion_message, "joist_implicit_promotion",
+    "joist_promotion_error",
     "joist_promotion_warning", "result"
   )
 }
@@ -22,7 +23,8 @@ implicit_promotion <- function(facts, places) {
 # functions that they are in, by operation, kind and source reference.
 warned_places <- new.env(parent = emptyenv())
 
-# Tells of what C found in `frame`, by an error, or by a warning once per place, with the fields of it
+# Tells of what C found in `frame`, by an error, or by a warning once per place, with the fields of
+# it
 # that are named and those that all conditions have. A place is a call in a function: two functions
 # may have the same expression, and source references do not tell them apart where R keeps none. The
 # file and the line are NA where C found none.
@@ -79,7 +81,8 @@ judged_condition <- function(classes, refused, error, warning, ...) {
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
   tell_facts(
-    facts, places, sys.nframe() - 1L, changed_message, "joist_changed_values_%s", "joist_value_error",
+    facts, places, sys.nframe() - 1L, changed_message, "joist_changed_values_%s",
+    "joist_value_error",
     "joist_warning", c("dtype", "count", "position")
   )
 }

@@ -34,10 +34,11 @@
 #' does not change that. Import modules with `convert = FALSE`, so that their results stay Python
 #' objects, which `nv_tensor()` reads exactly, even an `int64` beyond 2^53.
 #'
-#' Masked elements of an array of `numpy.ma` are missing values of the tensor, as are nulls of arrays
-#' of pyarrow, Series of polars, and Series and nullable arrays of pandas, whose integers are exact. Of
-#' other libraries, joist reads what exports Arrow's PyCapsule interface. A data frame is a matrix if
-#' all of its columns have one dtype and none is missing; otherwise take its columns.
+#' Masked elements of an array of `numpy.ma` are missing values of the tensor, as are nulls of
+#' arrays of pyarrow, Series of polars, and Series and nullable arrays of pandas, whose integers are
+#' exact. Of
+#' other libraries, joist reads what exports Arrow's PyCapsule interface. A data frame is a matrix
+#' if all of its columns have one dtype and none is missing; otherwise take its columns.
 #'
 #' An object that is not an array, or that has bytes that are not a bool, raises a
 #' `joist_value_error`; a dtype that joist does not have, such as `object` or `datetime64`, a

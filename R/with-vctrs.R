@@ -253,7 +253,9 @@ type_sum.nv_tensor <- function(x) type_name(x)
 
 # glimpse() shows the first values.
 #' @exportS3Method pillar::format_glimpse
-format_glimpse.nv_tensor <- function(x, ...) if (has_elements(x)) format(x, trim = TRUE) else footer(x)
+format_glimpse.nv_tensor <- function(x, ...) {
+  if (has_elements(x)) format(x, trim = TRUE) else footer(x)
+}
 
 #' @exportS3Method pillar::pillar_shaft
 pillar_shaft.nv_tensor <- function(x, ...) {

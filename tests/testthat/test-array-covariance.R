@@ -25,7 +25,8 @@ expect_moments <- function(f, ..., want, label) {
 test_that("cov() and cor() are those of base R, of matrices and vectors", {
   v <- columns_of(8, 4, 3)
   w <- columns_of(8, 3, 5)
-  # Moments of these numbers are far off in floats of few bits; test-array-statistics.R has variances.
+  # Moments of these numbers are far off in floats of few bits; test-array-statistics.R has
+  # variances.
   for (d in wide(c(ints(), floats()))) {
     x <- nv_tensor(v, d)
     y <- nv_tensor(w, d)

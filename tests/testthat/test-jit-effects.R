@@ -1,4 +1,5 @@
-# Effects in traced branches and loops: assignments of variables wherever they stand, conditions, and
+# Effects in traced branches and loops: assignments of variables wherever they stand, conditions,
+# and
 # what cannot be traced. The wanted results are those of the same functions called without jit().
 
 six <- nv_tensor(c(1, 2, 3), "f64")
@@ -15,7 +16,9 @@ expect_as_plain <- function(f, ..., inputs = list(six, six * 10)) {
   for (x in inputs) expect_identical(values_of(compiled(x, ...)), values_of(f(x, ...)))
 }
 
-code_of <- function(text) eval(parse(text = text, keep.source = FALSE), new.env(parent = globalenv()))
+code_of <- function(text) {
+  eval(parse(text = text, keep.source = FALSE), new.env(parent = globalenv()))
+}
 
 test_that("a closure that a branch calls changes its variable only there", {
   f <- function(x) {
@@ -138,7 +141,7 @@ test_that("objects of R6 and reference classes keep their state", {
     for (e in x) a$add(e)
     a$n
   })
-  Log <- setRefClass("Log", fields = list(lines = "ANY"), methods = list( # nolint: object_name_linter.
+  Log <- setRefClass("Log", list(lines = "ANY"), methods = list( # nolint: object_name_linter.
     write = function(k) {
       lines <<- lines + k
       invisible(.self)
@@ -290,12 +293,14 @@ test_that("warnings and messages of a branch are signaled when the program runs"
   expect_silent(f(six))
   expect_message(expect_warning(f(six * 10), "large"), "very large")
   expect_message(expect_warning(f(six * 10), "large"), "very large")
-  quiet <- jit(function(x) suppressWarnings(if (sum(x) > 20) {
-    warning("large")
-    1
-  } else {
-    2
-  }))
+  quiet <- jit(function(x) {
+    suppressWarnings(if (sum(x) > 20) {
+      warning("large")
+      1
+    } else {
+      2
+    })
+  })
   expect_silent(quiet(six * 10))
 })
 

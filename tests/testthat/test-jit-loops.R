@@ -435,7 +435,8 @@ test_that("what R does not dispatch in a body is an error that names the way", {
   }
   fails(
     function() nv_for(2L, x, function(i, x) sum(1:i) + x),
-    "`sum(1:i)` needs values, which are not known while jit() traces", "`i` is a tensor: use its shape"
+    "`sum(1:i)` needs values, which are not known while jit() traces",
+    "`i` is a tensor: use its shape"
   )
 })
 

@@ -199,7 +199,8 @@ rounded_text <- function(text, places) {
   cut <- digits[seq(n - places + 1L, n)]
   half <- c(5L, rep(0L, places - 1L))
   apart <- which(cut != half)
-  up <- if (length(apart) == 0L) kept[length(kept)] %% 2L == 1L else cut[apart[1L]] > half[apart[1L]]
+  first <- apart[1L]
+  up <- if (length(apart) == 0L) kept[length(kept)] %% 2L == 1L else cut[first] > half[first]
   k <- length(kept)
   while (up) {
     kept[k] <- (kept[k] + 1L) %% 10L

@@ -113,7 +113,7 @@ test_that("positions and index vectors that do not fit are refused in C, too", {
   expect_error(nv_concatenate(x, x, dim = NA), class = "joist_shape_error")
 })
 
-test_that("a traced tensor of another dtype than its trace has is refused, another shape is taken", {
+test_that("a traced tensor of another dtype than its trace is refused, another shape is not", {
   forged <- function(field, value) {
     function(a) {
       b <- with_field(nv_add(a, a), field, value)

@@ -583,11 +583,13 @@ test_that("columns with missing values come exactly, with masks", {
       "  'polars unsigned': pl.Series(unsigned, dtype=pl.UInt64),",
       "}",
       "names = list(columns)",
-      "plain = {'pandas': pd.Series([1.5, float('nan')]), 'polars': pl.Series([1.5, float('nan')])}",
+      "plain = {'pandas': pd.Series([1.5, float('nan')]),",
+      "  'polars': pl.Series([1.5, float('nan')])}",
       "bools = pd.Series([True, None], dtype='boolean')",
       "small = pl.Series([1, None, 255], dtype=pl.UInt8)",
       "frames = [pl.DataFrame({'a': [1, None]}), pl.DataFrame({'a': [1, 2], 'b': [1.5, 2.5]}),",
-      "  pd.DataFrame({'a': [2**53 + 1], 'b': [0.5]}), pd.DataFrame({'a': pd.array([1], 'Int64')})]",
+      "  pd.DataFrame({'a': [2**53 + 1], 'b': [0.5]}),",
+      "  pd.DataFrame({'a': pd.array([1], 'Int64')})]",
       "same = pd.DataFrame({'a': [2**53 + 1, 2], 'b': [3, 4]})",
       sep = "\n"
     ), convert = FALSE)
@@ -615,7 +617,11 @@ test_that("columns with missing values come exactly, with masks", {
   for (name in names(found$texts)) {
     want <- if (endsWith(name, "error")) {
       "joist_value_error"
-    } else if (name %in% c("UInt64", "polars unsigned")) unsigned else signed
+    } else if (name %in% c("UInt64", "polars unsigned")) {
+      unsigned
+    } else {
+      signed
+    }
     expect_identical(found$texts[[name]], want, label = name)
   }
   expect_identical(found$plain, rep(list(c("f64", "1.5", "NaN")), 2))

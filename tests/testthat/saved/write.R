@@ -1,4 +1,5 @@
-# Writes an object of each kind with this version of joist, for test-tensor-saved.R to read for ever:
+# Writes an object of each kind with this version of joist, for test-tensor-saved.R to read for
+# ever:
 #
 #   Rscript write.R FOLDER
 #
