@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "programs.h"
+#include "rules.h"
 #include "sets.h"
 
 enum { ROUNDS = 8, LONG = 140000 };
@@ -304,6 +305,7 @@ static void test_lengths(void) {
 }
 
 int main(void) {
+  use_rules();
   const char *sets[MAX_SETS];
   const int count = find_sets(sets);
   for (int k = 0; k < count; k++) {
