@@ -33,7 +33,8 @@ static size_t patterns_of(joist_dtype dtype, char *out) {
   for (int bit = 0; bit < 64; bit++)
     for (size_t k = 0; k < sizeof near / sizeof *near; k++)
       for (int sign = -1; sign <= 1; sign += 2, n++) {
-        const int64_t whole = sign * (int64_t)((UINT64_C(1) << bit) + (uint64_t)near[k]);
+        const int64_t whole =
+            (int64_t)((uint64_t)sign * ((UINT64_C(1) << bit) + (uint64_t)near[k]));
         const double number = (double)sign * ((double)(UINT64_C(1) << bit) + (double)near[k] / 2);
         if (is_whole(dtype))
           joist_convert_find(JOIST_I64, dtype)(1, &whole, out + n * size);

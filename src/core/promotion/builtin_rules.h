@@ -4,9 +4,9 @@
 
 #include "core/promotion/rule_set.h"
 
-/* Says in which folder the files are, and reads the default set. Call once before any other
- * function. */
-joist_status joist_rules_init(const char *folder, struct joist_error *error) JOIST_MUST_CHECK;
+/* Says at which path the folder of the files is, and reads the default set. Call once before any
+ * other function. */
+joist_status joist_rules_init(const char *path, struct joist_error *error) JOIST_MUST_CHECK;
 
 /* The ids of all sets; the first is the default. */
 size_t joist_rules_count(void);

@@ -136,9 +136,11 @@ static joist_status read_numbers(struct reader *reader, const char *value) {
   char fields[KINDS][FIELD_SIZE];
   if (split(value, fields, KINDS) != KINDS)
     return wrong(reader, "names of integer, float and complex numbers", value);
-  for (int k = 0; k < KINDS; k++)
-    if (strlen(fields[k]) < JOIST_NODE_NAME_SIZE)
-      strcpy(reader->rules->names[JOIST_NODE_WEAK_INT + k], fields[k]);
+  for (int k = 0; k < KINDS; k++) {
+    const size_t size = strlen(fields[k]) + 1;
+    if (size > JOIST_NODE_NAME_SIZE) return wrong(reader, "a shorter name of numbers", fields[k]);
+    memcpy(reader->rules->names[JOIST_NODE_WEAK_INT + k], fields[k], size);
+  }
   return JOIST_OK;
 }
 

@@ -201,7 +201,7 @@ static SEXP from_state(SEXP class, SEXP saved) {
 
 static Rboolean inspect(SEXP x, int pre, int deep, int pvec,
                         void (*inspect_subtree)(SEXP, int, int, int)) {
-  (void)pre, (void)deep, (void)pvec, (void)inspect_subtree;
+  (void)x, (void)pre, (void)deep, (void)pvec, (void)inspect_subtree;
   Rprintf(" joist tensor without elements\n");
   return TRUE;
 }
