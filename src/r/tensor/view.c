@@ -17,6 +17,7 @@
 #include "r/memory/mapped.h"
 #include "r/memory/payload.h"
 #include "r/memory/run.h"
+#include "r/tensor/view_values.h"
 /* Behind R's other headers, which it does not include. */
 #include <R_ext/Altrep.h>
 
@@ -115,50 +116,10 @@ static R_xlen_t length(SEXP x) {
 
 /* ---- converting ---- */
 
-static void set_missing(SEXPTYPE type, void *out) {
-  if (type == INTSXP || type == LGLSXP) *(int *)out = NA_INTEGER;
-  if (type == REALSXP) *(double *)out = NA_REAL;
-  if (type == CPLXSXP) *(Rcomplex *)out = (Rcomplex){.r = NA_REAL, .i = NA_REAL};
-}
-
-static size_t value_size(SEXPTYPE type) {
-  return type == LGLSXP ? sizeof(int) : joist_r_element_size(type);
-}
-
-/* Writes the values of n elements, NA for those that are missing, by a mask or NULL, and for those
- * that R's type cannot represent. Returns how many the latter are. */
-static size_t convert(joist_dtype dtype, const void *elements, const uint8_t *mask, size_t n,
-                      void *out, const struct joist_run *run) {
-  const SEXPTYPE type = joist_r_view_type(dtype);
-  const joist_host host = joist_r_view_host(dtype);
-  struct joist_error error;
-  size_t missing = 0;
-  if (joist_export(dtype, elements, n, host, false, out, run, &error) == JOIST_OK) {
-    for (size_t k = 0; mask != NULL && k < n; k++)
-      if (mask[k]) set_missing(type, (char *)out + k * value_size(type));
-    return 0;
-  }
-  for (size_t k = 0; k < n; k++) {
-    if (mask != NULL && mask[k]) {
-      set_missing(type, (char *)out + k * value_size(type));
-      continue;
-    }
-    const char *const element = (const char *)elements + k * joist_dtype_size(dtype);
-    void *const value = (char *)out + k * value_size(type);
-    if (joist_export(dtype, element, 1, host, false, value, NULL, &error) == JOIST_OK) continue;
-    if (type == REALSXP)
-      joist_set_lost(value);
-    else
-      set_missing(type, value);
-    missing++;
-  }
-  return missing;
-}
-
-/* The same, for a caller outside. */
+/* Writes values, for a caller outside: warns of those that R's type cannot represent. */
 static void show(joist_dtype dtype, const void *elements, const uint8_t *mask, size_t n, void *out,
                  const struct joist_run *run) {
-  const size_t missing = convert(dtype, elements, mask, n, out, run);
+  const size_t missing = joist_r_convert_values(dtype, elements, mask, n, out, run);
   if (missing > 0) joist_r_view_lose(dtype, missing, JOIST_R_UNREPRESENTABLE);
 }
 
@@ -210,7 +171,7 @@ static SEXP made_values(SEXP x) {
   PROTECT(values);
   char *const out = elements_of(values);
   if (payload == R_NilValue) {
-    for (size_t k = 0; k < n; k++) set_missing(type, out + k * value_size(type));
+    for (size_t k = 0; k < n; k++) joist_r_set_missing(type, out + k * joist_r_value_size(type));
     joist_r_view_lose(dtype, n, reason);
   } else {
     struct joist_run run = joist_r_run();
@@ -296,7 +257,7 @@ static void value_at(SEXP x, R_xlen_t k, void *out) {
   SEXP values = values_of(x), payload = R_altrep_data1(x);
   if (values == R_NilValue && !is_readable(x)) values = made_values(x);
   if (values != R_NilValue) {
-    const size_t size = value_size((SEXPTYPE)TYPEOF(values));
+    const size_t size = joist_r_value_size((SEXPTYPE)TYPEOF(values));
     memcpy(out, (const char *)elements_of(values) + (size_t)k * size, size);
     return;
   }
@@ -304,7 +265,7 @@ static void value_at(SEXP x, R_xlen_t k, void *out) {
   const char *const elements = joist_r_elements(payload);
   const uint8_t *const mask = bytes_of(kept_part(x, MASK));
   if (mask != NULL && mask[k])
-    set_missing((SEXPTYPE)TYPEOF(x), out);
+    joist_r_set_missing((SEXPTYPE)TYPEOF(x), out);
   else if (dtype == JOIST_F32)
     *(double *)out = ((const float *)elements)[k];
   else if (dtype == JOIST_BOOL)
@@ -347,7 +308,7 @@ static R_xlen_t region(SEXP x, R_xlen_t start, R_xlen_t n, void *out) {
   const bool direct = is_direct(x);
   if (!direct && values == R_NilValue && !is_readable(x)) values = made_values(x);
   if (direct || values != R_NilValue) {
-    const size_t size = value_size((SEXPTYPE)TYPEOF(x));
+    const size_t size = joist_r_value_size((SEXPTYPE)TYPEOF(x));
     const char *const from = elements_of(direct ? payload : values);
     memcpy(out, from + (size_t)start * size, (size_t)count * size);
   } else {
@@ -379,26 +340,6 @@ static SEXP subset(SEXP x, SEXP index, SEXP call) {
 
 /* ---- what callers wrote ---- */
 
-/* The elements of a block of values that differ from what R was shown of the elements at `to`,
- * which they replace there, or are missing by `mask`. Returns 0, or the position from 1 of one that
- * does not fit the dtype. Values that were not written keep their elements, even if R's type cannot
- * represent them. */
-static size_t merge_block(joist_dtype dtype, const char *values, const char *shown, size_t n,
-                          char *to, uint8_t *mask, struct joist_error *error) {
-  const size_t each = value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
-  const joist_host host = joist_r_view_host(dtype);
-  for (size_t k = 0; k < n; k++) {
-    if (memcmp(values + k * each, shown + k * each, each) == 0) continue;
-    if (host == JOIST_HOST_DOUBLE && joist_check_lost(1, values + k * each, error) != JOIST_OK)
-      return k + 1;
-    mask[k] = joist_missing_count(host, values + k * each, 1, NULL) > 0;
-    if (mask[k]) continue;
-    if (joist_import(host, values + k * each, 1, dtype, to + k * size, NULL, error) != JOIST_OK)
-      return k + 1;
-  }
-  return 0;
-}
-
 typedef enum { SAME, CHANGED, MISFIT, UNREADABLE } outcome;
 
 /* Finds what callers have written to the values of x since. `now` is a payload in R's memory with
@@ -411,7 +352,7 @@ static outcome read_written(SEXP x, SEXP *now, SEXP *missing, struct joist_error
   PROTECT_WITH_INDEX(marked, &mark);
   SEXP values = is_exposed(x) && !is_direct(x) ? values_of(x) : R_NilValue;
   const joist_dtype dtype = dtype_of(x);
-  const size_t each = value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
+  const size_t each = joist_r_value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
   const size_t n = values == R_NilValue || payload == R_NilValue ? 0 : (size_t)length(x);
   PROTECT_INDEX at;
   PROTECT_WITH_INDEX(merged, &at);
@@ -420,8 +361,9 @@ static outcome read_written(SEXP x, SEXP *now, SEXP *missing, struct joist_error
   for (size_t start = 0; start < n && misfit == 0; start += BLOCK) {
     const size_t count = n - start < BLOCK ? n - start : BLOCK;
     const char *const block = (const char *)elements_of(values) + start * each;
-    (void)convert(dtype, (const char *)joist_r_elements(payload) + start * size,
-                  mask == R_NilValue ? NULL : RAW_RO(mask) + start, count, shown, NULL);
+    (void)joist_r_convert_values(dtype, (const char *)joist_r_elements(payload) + start * size,
+                                 mask == R_NilValue ? NULL : RAW_RO(mask) + start, count, shown,
+                                 NULL);
     if (memcmp(block, shown, count * each) == 0) continue;
     if (merged == payload) {
       REPROTECT(merged = Rf_allocVector((SEXPTYPE)TYPEOF(payload), XLENGTH(payload)), at);
@@ -432,9 +374,9 @@ static outcome read_written(SEXP x, SEXP *now, SEXP *missing, struct joist_error
       else
         memset(RAW(marked), 0, n);
     }
-    misfit =
-        merge_block(dtype, block, (const char *)shown, count,
-                    (char *)joist_r_elements(merged) + start * size, RAW(marked) + start, error);
+    misfit = joist_r_merge_values(dtype, block, (const char *)shown, count,
+                                  (char *)joist_r_elements(merged) + start * size,
+                                  RAW(marked) + start, error);
     if (misfit > 0) error->position = start + misfit;
   }
   *now = merged;

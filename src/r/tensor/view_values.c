@@ -1,0 +1,62 @@
+#include "r/tensor/view_values.h"
+
+#include <string.h>
+
+#include "r/base/vector.h"
+#include "r/base/view_losses.h"
+#include "r/memory/payload.h"
+#include "r/tensor/view.h"
+
+void joist_r_set_missing(SEXPTYPE type, void *out) {
+  if (type == INTSXP || type == LGLSXP) *(int *)out = NA_INTEGER;
+  if (type == REALSXP) *(double *)out = NA_REAL;
+  if (type == CPLXSXP) *(Rcomplex *)out = (Rcomplex){.r = NA_REAL, .i = NA_REAL};
+}
+
+size_t joist_r_value_size(SEXPTYPE type) {
+  return type == LGLSXP ? sizeof(int) : joist_r_element_size(type);
+}
+
+size_t joist_r_convert_values(joist_dtype dtype, const void *elements, const uint8_t *mask,
+                              size_t n, void *out, const struct joist_run *run) {
+  const SEXPTYPE type = joist_r_view_type(dtype);
+  const joist_host host = joist_r_view_host(dtype);
+  struct joist_error error;
+  size_t missing = 0;
+  if (joist_export(dtype, elements, n, host, false, out, run, &error) == JOIST_OK) {
+    for (size_t k = 0; mask != NULL && k < n; k++)
+      if (mask[k]) joist_r_set_missing(type, (char *)out + k * joist_r_value_size(type));
+    return 0;
+  }
+  for (size_t k = 0; k < n; k++) {
+    if (mask != NULL && mask[k]) {
+      joist_r_set_missing(type, (char *)out + k * joist_r_value_size(type));
+      continue;
+    }
+    const char *const element = (const char *)elements + k * joist_dtype_size(dtype);
+    void *const value = (char *)out + k * joist_r_value_size(type);
+    if (joist_export(dtype, element, 1, host, false, value, NULL, &error) == JOIST_OK) continue;
+    if (type == REALSXP)
+      joist_set_lost(value);
+    else
+      joist_r_set_missing(type, value);
+    missing++;
+  }
+  return missing;
+}
+
+size_t joist_r_merge_values(joist_dtype dtype, const char *values, const char *shown, size_t n,
+                            char *to, uint8_t *mask, struct joist_error *error) {
+  const size_t each = joist_r_value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
+  const joist_host host = joist_r_view_host(dtype);
+  for (size_t k = 0; k < n; k++) {
+    if (memcmp(values + k * each, shown + k * each, each) == 0) continue;
+    if (host == JOIST_HOST_DOUBLE && joist_check_lost(1, values + k * each, error) != JOIST_OK)
+      return k + 1;
+    mask[k] = joist_missing_count(host, values + k * each, 1, NULL) > 0;
+    if (mask[k]) continue;
+    if (joist_import(host, values + k * each, 1, dtype, to + k * size, NULL, error) != JOIST_OK)
+      return k + 1;
+  }
+  return 0;
+}
