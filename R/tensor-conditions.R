@@ -120,7 +120,14 @@ changed_message <- function(facts, file, line) {
     advice <- paste0("convert an operand with nv_convert(x, \"", wide, "\")")
   } else {
     # The first operand of nv_ifelse() is not converted.
-    converted <- if (facts$op == "ifelse") facts$operands[-1L] else facts$operands
+    converted <- switch(facts$op,
+      ifelse = facts$operands[-1L],
+      put = ,
+      update = ,
+      scatter_add = ,
+      pad = facts$operands[length(facts$operands)],
+      facts$operands
+    )
     from <- paste(unique(setdiff(converted, facts$dtype)), collapse = " and ")
     whole <- is_integer_dtype(facts$dtype)
     what <- paste0(
@@ -130,6 +137,8 @@ changed_message <- function(facts, file, line) {
     )
     advice <- switch(facts$op,
       as.double = "use as_array(x, as = \"integer64\") or \"character\"",
+      put = ,
+      update = ,
       convert = "nv_convert() the tensor to a dtype that holds the value, or the value",
       "convert both operands to a dtype that holds the values"
     )
@@ -143,9 +152,24 @@ changed_message <- function(facts, file, line) {
     "as.double" = "as.double()",
     paste0("nv_", facts$op, "()")
   )
+  if (isTRUE(facts$beyond)) {
+    return(paste0(subject, at, ": ", beyond_range(facts, from), "; ", advice))
+  }
   paste0(
     subject, if (facts$converts) " " else ": ", what, at, "; ", advice,
     ", or allow it by with_promotion(NULL, ..., on = c(", facts$kind, " = \"ok\"))"
+  )
+}
+
+# As the error for an R number is worded.
+beyond_range <- function(facts, from) {
+  bounds <- dtype_info(facts$dtype)
+  one <- facts$count == 1
+  paste0(
+    if (one) "the element" else paste(format(facts$count, big.mark = ","), "elements"), " of ",
+    from, if (one) " at position " else ", the first at position ",
+    format(facts$position, scientific = FALSE), if (one) " does" else ", do", " not fit ",
+    facts$dtype, " (", format(bounds$min), " to ", format(bounds$max), ")"
   )
 }
 

@@ -25,16 +25,16 @@ nv_convert <- function(x, dtype, ambiguous = FALSE) {
   .Call(joist_r_operation, "convert", list(x), list(dtype = dtype, ambiguous = ambiguous))
 }
 
-# The same of a value that is put into a tensor of that dtype, unasked: the policy in force covers
-# what that changes.
-converted_into <- function(x, dtype, ambiguous) {
+# The same of a value that is joined with others of that dtype, unasked: the policy in force covers
+# what that changes. A value that is assigned must be within the range of the dtype.
+converted_into <- function(x, dtype, ambiguous, assigns = FALSE) {
   if (!is_tensor(x) || is_chunked(x) || is_number(x)) {
     return(nv_convert(x, dtype, ambiguous))
   }
   if (dtype(x) == format(dtype) && ambiguous(x) == ambiguous) {
     return(x)
   }
-  .Call(joist_r_convert_into, x, dtype, ambiguous)
+  .Call(joist_r_convert_into, x, dtype, ambiguous, assigns)
 }
 
 #' @rdname nv_convert

@@ -29,7 +29,7 @@ nv_fill_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NU
   if (is.null(dtype)) dtype <- dtype(like)
   if (is.null(shape)) shape <- shape(like)
   value <- if (is_tensor(value) && length(value) == 1) {
-    converted_into(nv_reshape(value, integer()), dtype, ambiguous)
+    converted_into(nv_reshape(value, integer()), dtype, ambiguous, assigns = TRUE)
   } else {
     nv_convert(one_number(value, "value", dtype), dtype, ambiguous)
   }

@@ -65,6 +65,8 @@ ways <- list(
   replace_na = function(x, v) {
     nv_replace_na(nv_mask(x, c(TRUE, FALSE, FALSE)), nv_reshape(v, integer()))
   },
+  scatter_add = function(x, v) nv_scatter_add(x - x, nv_tensor(1L), v),
+  pad = function(x, v) nv_pad(x, v, 1L, 0L),
   zarr = function(x, v) {
     folder <- withr::local_tempdir()
     z <- nv_zarr_create(folder, format(dtype(x)), 3L)
@@ -72,6 +74,25 @@ ways <- list(
     nv_compute(z)
   }
 )
+
+# Those that assign: what is beyond the range of the dtype is an error, as an R number is.
+assigning <- c(
+  "[<-", "[[<-", "mask", "frame", "cell", "replace", "within", "unsplit", "diag", "fill_like",
+  "scatter_add", "pad", "zarr", "jit [<-", "jit mask", "jit position", "jit loop"
+)
+
+# Whether the whole number of a text is beyond the least or the greatest of a dtype.
+is_beyond <- function(text, dtype) {
+  below <- startsWith(text, "-")
+  bounds <- dtype_info(dtype)
+  bound <- if (below) bounds$min else bounds$max
+  bound <- if (is_integer_dtype(dtype)) as.character(bound) else sprintf("%.0f", as.vector(bound))
+  if (below && !startsWith(bound, "-")) {
+    return(text != "-0")
+  }
+  sizes <- nchar(c(text, bound))
+  sizes[1] > sizes[2] || (sizes[1] == sizes[2] && text > bound)
+}
 
 traced <- list(
   `jit [<-` = jit(function(x, v) {
@@ -123,6 +144,10 @@ wrong_with <- function(name, way, from, to, text) {
   )
   for (level in names(levels)) {
     got <- outcome(way, x, v, levels[[level]])
+    assigns <- name %in% assigning && !(level == "saturate" && to %in% whole)
+    if (assigns && is_beyond(text, to) && !identical(got, "refused")) {
+      return(paste(name, from, to, text, level, "is", got$text, "but does not fit"))
+    }
     if (identical(got, "refused") || got$text == text) {
       if (is.list(got) && got$told) {
         return(paste(name, from, to, text, level, "is kept, and told"))

@@ -354,12 +354,14 @@ test_that("the tensor keeps its dtype and takes values that promote to it", {
           x
         }
         if (!is.null(common) && common == d) {
+          if (dtype(value) == "bool" && !all(holds(c(0, 1), d))) {
+            expect_error(assign(x, value), "does not fit", class = "joist_value_error")
+            expect_error(jit(assign)(x, value), "does not fit", class = "joist_value_error")
+            next
+          }
           want <- nv_concatenate(x[1], nv_convert(value, d))
-          # FALSE is a loss in the dtype of scales, which has no zero
-          with_promotion(NULL, on = c(loss = if (d == "f8E8M0FNU") "ok" else "warn"), {
-            if (!identical(assign(x, value), want)) fail(paste(e, "into", d))
-            if (!identical(jit(assign)(x, value), want)) fail(paste("jit:", e, "into", d))
-          })
+          if (!identical(assign(x, value), want)) fail(paste(e, "into", d))
+          if (!identical(jit(assign)(x, value), want)) fail(paste("jit:", e, "into", d))
         } else {
           said <- if (is.null(common)) paste0(d, ".*", e) else paste0(e, ".*", d)
           expect_error(assign(x, value), said, class = "joist_promotion_error")

@@ -19,8 +19,10 @@ void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t in
   if (k < tally->count) {
     tally->found[k].count += count;
     if (first < tally->found[k].first) tally->found[k].first = first;
-  } else if (k < JOIST_TALLY_MOST) {
-    tally->found[tally->count++] = (struct joist_finding){program, instruction, kind, count, first};
+  } else if (k < JOIST_TALLY_MOST || kind == JOIST_FOUND_BEYOND) {
+    if (k == JOIST_TALLY_MOST) k--; /* what is refused is not dropped */
+    tally->found[k] = (struct joist_finding){program, instruction, kind, count, first};
+    tally->count = k + 1;
   }
   atomic_flag_clear_explicit(&tally->busy, memory_order_release);
 }

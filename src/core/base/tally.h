@@ -10,7 +10,9 @@
 
 enum { JOIST_TALLY_MOST = 32 };
 
-typedef enum { JOIST_FOUND_OVERFLOW, JOIST_FOUND_LOSS } joist_found;
+/* Results that wrapped; elements that a conversion changed; assigned elements that are beyond the
+ * range of the dtype, which is an error under every policy. */
+typedef enum { JOIST_FOUND_OVERFLOW, JOIST_FOUND_LOSS, JOIST_FOUND_BEYOND } joist_found;
 
 /* Of one instruction of a program, which is known by its address. `first` counts from 0. */
 struct joist_finding {

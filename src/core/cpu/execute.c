@@ -63,14 +63,12 @@ static void count_lost(const struct joist_program *program, const struct joist_i
                        uint32_t k, const void *in, joist_dtype wanted,
                        const struct joist_run *run) {
   const struct joist_value *const value = &program->values[i->operand[k]];
-  if (run->tally == NULL || !(i->watch & JOIST_WATCH_LOSS) || joist_is_guessed_float(value->type) ||
+  const bool counts = (i->watch & JOIST_WATCH_LOSS) && !joist_is_guessed_float(value->type);
+  if (run->tally == NULL || !(counts || (i->watch & JOIST_WATCH_RANGE)) ||
       joist_conversion_loss(value->type.dtype, wanted).losses == JOIST_LOSS_NONE)
     return;
-  size_t first = 0;
-  const size_t count =
-      joist_count_changed(joist_value_count(value), in, value->type.dtype, wanted, NULL, &first);
-  joist_tally_add(run->tally, program, (uint32_t)(i - program->instructions), JOIST_FOUND_LOSS,
-                  count, first);
+  joist_watch_converted(program, (uint32_t)(i - program->instructions), joist_value_count(value),
+                        in, value->type.dtype, wanted, NULL, 0, run->tally);
 }
 
 static joist_status run_on(const struct joist_program *program,

@@ -211,6 +211,21 @@ static bool may_change(size_t n, joist_dtype from, joist_dtype to, const void *i
   return digits < 64 && magnitudes(n, in) >> digits != 0;
 }
 
+void joist_watch_converted(const struct joist_program *program, uint32_t instruction, size_t n,
+                           const void *in, joist_dtype from, joist_dtype to, const uint8_t *mask,
+                           size_t offset, struct joist_tally *tally) {
+  const struct joist_instruction *const i = &program->instructions[instruction];
+  size_t first = 0, count = 0;
+  if (i->watch & JOIST_WATCH_RANGE)
+    count = joist_count_beyond(n, in, from, to, mask, &first);
+  joist_tally_add(tally, program, instruction, JOIST_FOUND_BEYOND, count, offset + first);
+  if (i->watch == JOIST_WATCH_RANGE || count > 0) return;
+  count = joist_count_changed(n, in, from, to, mask, &first);
+  joist_tally_add(tally, program, instruction,
+                  i->signature.rounds_float ? JOIST_FOUND_OVERFLOW : JOIST_FOUND_LOSS, count,
+                  offset + first);
+}
+
 static void convert_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
   const struct joist_step *const step = at->step;
   const joist_dtype from = step->in[0].dtype, to = step->out.dtype;
@@ -220,12 +235,8 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
     return;
   }
   if (at->tally == NULL || !may_change(n, from, to, in[0])) return;
-  size_t first = 0;
-  const size_t count =
-      joist_count_changed(n, in[0], from, to, step->masked_result ? in[1] : NULL, &first);
-  const bool result = at->program->instructions[step->instruction].signature.rounds_float;
-  joist_tally_add(at->tally, at->program, step->instruction,
-                  result ? JOIST_FOUND_OVERFLOW : JOIST_FOUND_LOSS, count, at->first + first);
+  joist_watch_converted(at->program, step->instruction, n, in[0], from, to,
+                        step->masked_result ? in[1] : NULL, at->first, at->tally);
 }
 
 /* ---- steps ---- */

@@ -231,7 +231,7 @@ void joist_plan_elementwise(struct joist_planner *planner, uint32_t index) {
                                    : new_slot(planner, own);
   if (i->op == JOIST_OP_CONVERT) {
     struct joist_step *const step = add_step(planner, JOIST_STEP_CONVERT, in[0], out);
-    step->counts_lost = (watch.kinds & JOIST_WATCH_LOSS) != 0;
+    step->counts_lost = (watch.kinds & (JOIST_WATCH_LOSS | JOIST_WATCH_RANGE)) != 0;
     step->saturates = (watch.kinds & JOIST_WATCH_SATURATE) != 0;
     if (watch.kinds != 0) set_watch(step, &watch);
   } else if (i->op == JOIST_OP_BITCAST) {

@@ -216,7 +216,13 @@ static void add_assign(struct builder *b, joist_value_id *result, joist_value_id
   else
     *mask = joist_mask_emit(b, b->m->op, ids, b->m->count, b->m->attributes);
   b->result_mask = *mask;
-  *result = joist_mask_main_operation(b, b->m->operands);
+  for (size_t k = 0; k <= last; k++) ids[k] = b->m->operands[k];
+  /* What is stored in the place of missing elements is not reported. */
+  if (b->m->inference->watch != 0 && has_mask(b, last))
+    ids[last] = joist_mask_filled(
+        b, ids[last], b->m->masks[last],
+        joist_dtype_has_zero(joist_signature_operand(&b->m->inference->signature, last)) ? 0 : 1);
+  *result = joist_mask_main_operation(b, ids);
 }
 
 static void add_along(struct builder *b, joist_value_id *result, joist_value_id *mask) {

@@ -63,7 +63,8 @@ static inline bool joist_can_fail(const struct joist_instruction *i) {
 enum joist_watch {
   JOIST_WATCH_OVERFLOW = 1, /* results of integer operations that wrap are counted */
   JOIST_WATCH_LOSS = 2,     /* elements that converting an operand changes are counted */
-  JOIST_WATCH_SATURATE = 4  /* results that would wrap become the bound that they exceed */
+  JOIST_WATCH_SATURATE = 4, /* results that would wrap become the bound that they exceed */
+  JOIST_WATCH_RANGE = 8     /* assigned elements beyond the range of the dtype are refused */
 };
 
 /* How many values it reads: its operands, then the mask of its result, if there is one. */

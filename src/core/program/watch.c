@@ -94,6 +94,13 @@ static bool can_lose(joist_op op, const struct joist_argument *arguments, size_t
   return false;
 }
 
+/* A value that is assigned must be within the range of the dtype, or saturate. */
+static uint8_t range_watch(joist_dtype from, joist_dtype to, uint8_t wanted) {
+  const unsigned within = JOIST_LOSS_DIGITS | JOIST_LOSS_SMALL | JOIST_LOSS_FRACTION;
+  const bool saturates = is_whole(to) && (wanted & JOIST_WATCH_SATURATE);
+  return !saturates && (joist_conversion_loss(from, to).losses & ~within) ? JOIST_WATCH_RANGE : 0;
+}
+
 uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size_t count,
                        const struct joist_inference *inference,
                        const struct joist_attributes *attributes, uint8_t wanted) {
@@ -108,17 +115,21 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
       wanted & (whole ? JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE : JOIST_WATCH_LOSS);
   if (asked && can_lose(op, arguments, count, &inference->signature))
     watch |= asked & JOIST_WATCH_SATURATE ? JOIST_WATCH_SATURATE : JOIST_WATCH_LOSS;
+  if (joist_op_class(op) == JOIST_CLASS_ASSIGN && !arguments[count - 1].operand.literal)
+    watch |= range_watch(arguments[count - 1].operand.type.dtype,
+                         joist_signature_operand(&inference->signature, count - 1), wanted);
   return watch;
 }
 
-uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, uint8_t wanted) {
-  if (joist_is_guessed_float(from) ||
-      joist_conversion_loss(from.dtype, to).losses == JOIST_LOSS_NONE)
-    return 0;
-  if (!is_whole(from.dtype) || !is_whole(to)) return wanted & JOIST_WATCH_LOSS;
-  return wanted & JOIST_WATCH_SATURATE   ? JOIST_WATCH_SATURATE
-         : wanted & JOIST_WATCH_OVERFLOW ? JOIST_WATCH_LOSS
-                                         : 0;
+uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, bool assigns,
+                                  uint8_t wanted) {
+  if (joist_conversion_loss(from.dtype, to).losses == JOIST_LOSS_NONE) return 0;
+  const uint8_t range = assigns ? range_watch(from.dtype, to, wanted) : 0;
+  if (!is_whole(from.dtype) || !is_whole(to))
+    return range | (joist_is_guessed_float(from) ? 0 : wanted & JOIST_WATCH_LOSS);
+  return range | (wanted & JOIST_WATCH_SATURATE   ? JOIST_WATCH_SATURATE
+                  : wanted & JOIST_WATCH_OVERFLOW ? JOIST_WATCH_LOSS
+                                                  : 0);
 }
 
 uint8_t joist_program_watch(const struct joist_program *program) {

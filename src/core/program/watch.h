@@ -17,9 +17,11 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
                        const struct joist_inference *inference,
                        const struct joist_attributes *attributes, uint8_t wanted);
 
-/* Those of the kinds in `wanted` that the conversion of a value can show that is put into a tensor
- * of another dtype; an operation convert that was asked for is not watched. */
-uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, uint8_t wanted);
+/* The same of the conversion of a value that is joined with others, or assigned; an operation
+ * convert that was asked for is not watched. What is assigned is watched for values beyond the
+ * range of the dtype, whatever is wanted. */
+uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, bool assigns,
+                                  uint8_t wanted);
 
 /* Whether what converting the operands to the promoted dtype changes has overflowed, as from
  * integers to integers; else it is lost. */

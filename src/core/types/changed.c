@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/types/convert.h"
+#include "core/types/host.h"
 
 enum { PIECE = 512, LARGEST = 16 }; /* elements looked at together; bytes of the largest */
 
@@ -93,8 +94,23 @@ static bool all_same(size_t n, const void *in, joist_dtype from, joist_dtype to)
   return memcmp(before, after, n * sizeof *before) == 0;
 }
 
-size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
-                           const uint8_t *mask, size_t *first) {
+static bool element_is_beyond(joist_dtype from, joist_dtype to, const void *x) {
+  if (is_whole(from) && is_whole(to)) return whole_changes(whole_of(from, x), to);
+  const bool pair = joist_dtype_kind(from) == JOIST_KIND_COMPLEX;
+  const bool fractions = joist_dtype_kind(to) >= JOIST_KIND_FLOAT;
+  double own[2] = {0, 0};
+  joist_convert_find(from, pair ? JOIST_C128 : JOIST_F64)(1, x, own);
+  for (int p = 0; p < 2; p++) {
+    if (own[p] != own[p]) own[p] = NAN; /* not R's NA */
+    if (!fractions) own[p] = trunc(own[p]);
+  }
+  return !joist_import_fits(pair ? JOIST_HOST_COMPLEX : JOIST_HOST_DOUBLE, own, 1, to);
+}
+
+typedef bool element_test(joist_dtype from, joist_dtype to, const void *x);
+
+static size_t count_where(element_test *test, size_t n, const void *in, joist_dtype from,
+                          joist_dtype to, const uint8_t *mask, size_t *first) {
   const size_t size = joist_dtype_size(from);
   const char *const elements = in;
   size_t count = 0;
@@ -103,12 +119,21 @@ size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dty
     const char *const piece = elements + at * size;
     if (all_fit(end - at, piece, from, to) || all_same(end - at, piece, from, to)) continue;
     for (size_t k = at; k < end; k++) {
-      if ((mask != NULL && mask[k] != 0) || !joist_element_changes(from, to, elements + k * size))
-        continue;
+      if ((mask != NULL && mask[k] != 0) || !test(from, to, elements + k * size)) continue;
       if (count++ == 0) *first = k;
     }
   }
   return count;
+}
+
+size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                           const uint8_t *mask, size_t *first) {
+  return count_where(joist_element_changes, n, in, from, to, mask, first);
+}
+
+size_t joist_count_beyond(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                          const uint8_t *mask, size_t *first) {
+  return count_where(element_is_beyond, n, in, from, to, mask, first);
 }
 
 void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out) {

@@ -13,6 +13,11 @@ bool joist_element_changes(joist_dtype from, joist_dtype to, const void *x);
 size_t joist_count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
                            const uint8_t *mask, size_t *first);
 
+/* The same of elements that the dtype has no value near: beyond its range, or NaN or infinite where
+ * it has none. R numbers that are so are refused by joist_import(). */
+size_t joist_count_beyond(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                          const uint8_t *mask, size_t *first);
+
 /* Replaces converted integers that changed by the bound of their dtype that is nearest; other
  * dtypes are left alone. */
 void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out);

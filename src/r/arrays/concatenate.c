@@ -16,7 +16,7 @@
 
 /* A tensor of that type: an R number becomes it exactly, or fails; a tensor is converted. */
 static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r_value *value,
-                    struct joist_type type) {
+                    struct joist_type type, bool assigns) {
   struct joist_type *const own = &value->argument.operand.type;
   struct joist_attributes attributes = {.count = 0};
   int64_t extents[JOIST_RANK_MAX];
@@ -38,7 +38,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
     return joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes);
   }
   if (own->dtype == type.dtype) return object;
-  return joist_r_apply_conversion(rules, value, type);
+  return joist_r_apply_conversion(rules, value, type, assigns);
 }
 
 /* Whether an R value is nothing but NA, which fits every dtype. */
@@ -79,7 +79,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   if (!at_once && value->form != JOIST_R_LITERAL && own >= JOIST_CATEGORY_FLOAT &&
       joist_dtype_category(type.dtype) < JOIST_CATEGORY_FLOAT)
     return value->object;
-  SEXP made = PROTECT(read_as(rules, value->object, value, type));
+  SEXP made = PROTECT(read_as(rules, value->object, value, type, true));
   if (value->form == JOIST_R_LITERAL) made = joist_r_beside(x, made);
   UNPROTECT(1);
   return made;
@@ -102,7 +102,7 @@ SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value
       joist_common_type(rules, JOIST_PAIR_ASSIGN, operands, 2, &common, &error) != JOIST_OK)
     return x->object;
   struct joist_r_value read = *x;
-  return read_as(rules, x->object, &read, common);
+  return read_as(rules, x->object, &read, common, false);
 }
 
 /* Reshapes a part before it is concatenated. A single element becomes a scalar, which is repeated.

@@ -15,7 +15,7 @@ static SEXP reference_of(const struct joist_instruction *i, SEXP lines) {
 
 static bool is_overflow(const struct joist_finding *finding) {
   const struct joist_program *const program = finding->program;
-  return finding->kind == JOIST_FOUND_OVERFLOW ||
+  return finding->kind != JOIST_FOUND_LOSS ||
          joist_conversion_overflows(program, &program->instructions[finding->instruction]);
 }
 
@@ -33,14 +33,15 @@ static void tell(const struct joist_finding *finding, bool refused, SEXP lines, 
     REFUSES,
     CONVERTS,
     BOUNDED,
-    TRACED
+    TRACED,
+    BEYOND
   };
   static const char *fields[] = {"kind",     "op",     "dtype",     "operands", "count",
                                  "position", "file",   "reference", "refused",  "converts",
-                                 "bounded",  "traced", ""};
+                                 "bounded",  "traced", "beyond",    ""};
   const struct joist_program *const program = finding->program;
   const struct joist_instruction *const i = &program->instructions[finding->instruction];
-  const bool converted = finding->kind == JOIST_FOUND_LOSS, alone = i->operand_count == 1;
+  const bool converted = finding->kind != JOIST_FOUND_OVERFLOW, alone = i->operand_count == 1;
   const joist_dtype made = converted && i->op == JOIST_OP_CONVERT ? i->signature.result[0].dtype
                            : converted && alone ? joist_signature_operand(&i->signature, 0)
                            : converted          ? i->signature.promoted.dtype
@@ -60,9 +61,10 @@ static void tell(const struct joist_finding *finding, bool refused, SEXP lines, 
   if (reference != R_NilValue)
     SET_VECTOR_ELT(facts, FILE_NAME, Rf_mkString(joist_r_source_file(reference)));
   SET_VECTOR_ELT(facts, REFUSES, Rf_ScalarLogical(refused));
-  SET_VECTOR_ELT(facts, CONVERTS, Rf_ScalarLogical(finding->kind == JOIST_FOUND_LOSS));
+  SET_VECTOR_ELT(facts, CONVERTS, Rf_ScalarLogical(converted));
   SET_VECTOR_ELT(facts, BOUNDED, Rf_ScalarLogical(i->signature.rounds_float));
   SET_VECTOR_ELT(facts, TRACED, Rf_ScalarLogical(lines != R_NilValue));
+  SET_VECTOR_ELT(facts, BEYOND, Rf_ScalarLogical(finding->kind == JOIST_FOUND_BEYOND));
   joist_r_eval(PROTECT(Rf_lang3(Rf_install("changed_values"), facts, places)));
   UNPROTECT(3);
 }
@@ -74,7 +76,8 @@ void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP ask
     for (size_t k = 0; k < tally->count; k++) {
       const unsigned change =
           is_overflow(&tally->found[k]) ? JOIST_CHANGE_OVERFLOW : JOIST_CHANGE_LOSS;
-      if ((refused ? policy.refused : policy.warned) & change)
+      const bool beyond = tally->found[k].kind == JOIST_FOUND_BEYOND;
+      if (beyond ? refused : ((refused ? policy.refused : policy.warned) & change) != 0)
         tell(&tally->found[k], refused, lines, places);
     }
 }

@@ -94,20 +94,23 @@ static void infer(struct joist_r_call *call) {
     joist_r_judge(call->op, call->values, n, &call->inference.signature);
   const uint8_t wanted = joist_r_watched(call->rules);
   call->inference.watch =
-      call->assigns
+      call->converts || call->assigns
           ? joist_watch_of_conversion(arguments[0].operand.type,
-                                      call->inference.signature.result[0].dtype, wanted)
+                                      call->inference.signature.result[0].dtype, call->assigns,
+                                      wanted)
           : joist_watch_of(call->op, arguments, n, &call->inference, call->attributes, wanted);
 }
 
 static SEXP apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
-                  size_t n, const struct joist_attributes *attributes, bool assigns) {
+                  size_t n, const struct joist_attributes *attributes, bool converts,
+                  bool assigns) {
   struct joist_r_call call;
   call.rules = rules;
   call.op = op;
   call.values = values;
   call.count = n;
   call.attributes = attributes;
+  call.converts = converts;
   call.assigns = assigns;
   read_values(&call);
   joist_r_applies *const function = function_for(&call);
@@ -124,12 +127,12 @@ static SEXP apply(const struct joist_rules *rules, joist_op op, struct joist_r_v
 
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes) {
-  return apply(rules, op, values, n, attributes, false);
+  return apply(rules, op, values, n, attributes, false, false);
 }
 
 SEXP joist_r_apply_conversion(const struct joist_rules *rules, struct joist_r_value *value,
-                              struct joist_type type) {
+                              struct joist_type type, bool assigns) {
   struct joist_attributes attributes = {.count = 0};
   joist_attributes_set_type(&attributes, type);
-  return apply(rules, JOIST_OP_CONVERT, value, 1, &attributes, true);
+  return apply(rules, JOIST_OP_CONVERT, value, 1, &attributes, true, assigns);
 }

@@ -13,7 +13,7 @@ SEXP joist_r_summary(SEXP generic, SEXP x);
 /* Any operation by its name: a list of operands and a named list of attributes, or NULL. */
 SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes);
 /* A tensor as part of another one of that type: what the conversion changes is for the policy. */
-SEXP joist_r_convert_into(SEXP x, SEXP dtype, SEXP ambiguous);
+SEXP joist_r_convert_into(SEXP x, SEXP dtype, SEXP ambiguous, SEXP assigns);
 /* The table of operations, column by column. */
 SEXP joist_r_op_names(void);
 /* A type, abstract, with the dtype that parts of a result of it are kept in. */

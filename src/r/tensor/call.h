@@ -16,7 +16,7 @@ struct joist_r_call {
   /* Values are missing, or are to be left out (`remove`): it becomes several instructions, on the
    * elements and on the masks. `plain` has the attributes without NA_RM, in any case. */
   bool masked, remove;
-  bool assigns; /* it converts a value that is put into a tensor of that dtype */
+  bool converts, assigns; /* it converts a value, unasked, to be joined with others or assigned */
   struct joist_attributes plain;
 };
 
