@@ -197,7 +197,10 @@ promotion_rule_sets <- function() {
 #' shifts), sums, products, cumulative ones, matrix products, [nv_scatter_add()] and implicit
 #' conversions between integer dtypes, in every dtype, also in programs of [jit()]. With
 #' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
-#' Octave and MATLAB. Missing elements do not count, nor does what [nv_convert()] or an argument
+#' Octave and MATLAB. Assignment is stricter, by `[<-`, [nv_fill_like()], [nv_pad()],
+#' [nv_scatter_add()] and to stores: an element beyond the range of the dtype is an error
+#' (`joist_overflow_error`), as an R number is, whatever `on` says, but for integer dtypes with
+#' `overflow = "saturate"`; one that is rounded is a `loss`. Missing elements do not count, nor does what [nv_convert()] or an argument
 #' `dtype` asks for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs
 #' nothing.
 #'

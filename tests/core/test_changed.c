@@ -1,4 +1,5 @@
 /* Which values another dtype does not hold, beside numbers of 64 digits that hold all of them. */
+#include <math.h>
 #include <string.h>
 
 #include "core/types/changed.h"
@@ -44,6 +45,23 @@ static size_t patterns_of(joist_dtype dtype, char *out) {
   return n;
 }
 
+/* 1 if a number is beyond the dtype, 0 if it is not, -1 if it depends on how the largest is rounded
+ * to. */
+static int beyond(joist_dtype from, long double x, joist_dtype to) {
+  if (is_complex(from) || is_complex(to)) return -1;
+  if (joist_dtype_kind(to) == JOIST_KIND_BOOL) return -1;
+  if (x != x) return is_whole(to) || !joist_dtype_has_nan(to);
+  if (is_whole(to)) {
+    x = truncl(x);
+    return x < (long double)joist_dtype_min_int(to) || x > (long double)joist_dtype_max_int(to);
+  }
+  const long double largest = joist_dtype_max_float(to);
+  if (isinf(x)) return !joist_dtype_has_infinity(to) || (x < 0 && !joist_dtype_has_sign(to));
+  if (x == 0) return !joist_dtype_has_zero(to);
+  if (x < 0 && !joist_dtype_has_sign(to)) return 1;
+  return fabsl(x) <= largest ? 0 : fabsl(x) >= 2 * largest ? 1 : -1;
+}
+
 int main(void) {
   static _Alignas(16) char in[MOST * 16];
   static uint8_t mask[MOST];
@@ -59,6 +77,10 @@ int main(void) {
         const long double before = value_of(own, in + k * size), after = value_of(other, made);
         const bool same = before == after || (before != before && after != after);
         CHECK_INT(joist_element_changes(own, other, in + k * size), !same);
+        const int far = beyond(own, before, other);
+        size_t unused = 0;
+        if (far >= 0)
+          CHECK_INT(joist_count_beyond(1, in + k * size, own, other, NULL, &unused), (size_t)far);
         mask[k] = k % 3 == 0;
         want += !same;
         unmasked += !same && !mask[k];

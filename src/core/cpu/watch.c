@@ -216,8 +216,7 @@ void joist_watch_converted(const struct joist_program *program, uint32_t instruc
                            size_t offset, struct joist_tally *tally) {
   const struct joist_instruction *const i = &program->instructions[instruction];
   size_t first = 0, count = 0;
-  if (i->watch & JOIST_WATCH_RANGE)
-    count = joist_count_beyond(n, in, from, to, mask, &first);
+  if (i->watch & JOIST_WATCH_RANGE) count = joist_count_beyond(n, in, from, to, mask, &first);
   joist_tally_add(tally, program, instruction, JOIST_FOUND_BEYOND, count, offset + first);
   if (i->watch == JOIST_WATCH_RANGE || count > 0) return;
   count = joist_count_changed(n, in, from, to, mask, &first);
