@@ -51,6 +51,7 @@
 #include "r/trace/blocks.h"
 #include "r/trace/code.h"
 #include "r/trace/program_view.h"
+#include "r/trace/recorded.h"
 #include "r/trace/regions.h"
 #include "r/trace/residuals.h"
 #include "r/trace/trace.h"
@@ -262,6 +263,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_r_view_init();
   joist_r_unknown_init();
   joist_r_name_references_init();
+  joist_r_recorded_init();
   joist_r_foreign_init();
   joist_r_show_init();
   joist_r_code_init();

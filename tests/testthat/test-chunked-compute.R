@@ -394,6 +394,27 @@ test_that("a delayed tensor is text and leaves, which can be saved", {
   expect_error(broken + 1, "damaged", class = "joist_value_error")
 })
 
+test_that("a program is the same whatever else continues it", {
+  x <- nv_chunked(nv_tensor(matrix(1:6, 2)), c(1L, 3L))
+  program <- function(x) paste(attr(x, "program"))
+  of_copy <- function(f, x) program(f(unserialize(serialize(x, NULL))))
+  y <- x + 1L
+  double <- y * 2L
+  triple <- y * 3L # of a copy, as the program of y has been continued
+  for (f in list(function(x) x * 2L, function(x) 7L - x, function(x) x + nv_scalar(1L, "i64"))) {
+    expect_identical(program(f(y)), of_copy(f, y))
+    expect_identical(program(f(x + 1L)), of_copy(f, x + 1L))
+    expect_identical(nv_compute(f(x + 1L)), f(nv_compute(x) + 1L))
+  }
+  expect_identical(program(double), of_copy(function(x) x * 2L, y))
+  expect_identical(nv_compute(double), nv_compute(y) * 2L)
+  expect_identical(nv_compute(triple), nv_compute(y) * 3L)
+  expect_identical(nv_compute(triple - double), nv_compute(y))
+  # What a failed operation has added is not part of the next.
+  expect_error(y + nv_tensor(1:7), class = "joist_shape_error")
+  expect_identical(nv_compute(y - 1L), nv_compute(x))
+})
+
 test_that("mistakes are errors before a byte is read", {
   path <- tempfile()
   nv_zarr_create(path, "ui8", c(4, 4), 2)

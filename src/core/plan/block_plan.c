@@ -6,8 +6,8 @@
 
 #include "core/base/array.h"
 #include "core/program/blocks.h"
+#include "core/program/emit.h"
 #include "core/program/watch.h"
-#include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
 
 #define NONE UINT32_MAX
@@ -229,14 +229,6 @@ static void shape_of_part(const struct building *b, const struct part *part,
   }
 }
 
-static void argument_of(const struct joist_program *program, joist_value_id v,
-                        struct joist_argument *argument) {
-  const struct joist_value *const value = &program->values[v];
-  *argument = (struct joist_argument){.operand = {.type = value->type, .rank = value->shape.rank},
-                                      .shape = value->shape,
-                                      .value = v};
-}
-
 /* What is done where values of the instruction do not fit, by its operands as a whole. */
 static uint8_t watch_of(const struct joist_block_plan *plan, const struct joist_instruction *i) {
   struct joist_argument arguments[OPERANDS_MAX];
@@ -244,7 +236,7 @@ static uint8_t watch_of(const struct joist_block_plan *plan, const struct joist_
   if (plan->watched == 0) return 0;
   inference.shape[0] = plan->program->values[i->result].shape;
   for (uint32_t k = 0; k < i->operand_count; k++)
-    argument_of(plan->program, i->operand[k], &arguments[k]);
+    arguments[k] = joist_argument_of(plan->program, i->operand[k]);
   return joist_watch_of(i->op, arguments, i->operand_count, &inference, i->attributes,
                         plan->watched);
 }
@@ -287,25 +279,6 @@ static joist_status append_part(const struct building *b, const struct joist_ins
 
 /* ---- parts of what is combined ---- */
 
-/* Appends an operation by its dtypes alone: those of the operands are what it is computed in. */
-static joist_status append_plain(const struct building *b, joist_op op,
-                                 const joist_value_id *operands, uint32_t count,
-                                 const struct joist_attributes *attributes, joist_value_id *made,
-                                 struct joist_error *error) {
-  struct joist_argument arguments[OPERANDS_MAX];
-  struct joist_inference inference;
-  for (uint32_t k = 0; k < count; k++) argument_of(b->program, operands[k], &arguments[k]);
-  joist_status status =
-      joist_program_infer(joist_rules_at(0), op, arguments, count, attributes, &inference, error);
-  if (status != JOIST_OK) return status;
-  inference.watch = joist_watch_of(op, arguments, count, &inference, attributes, b->plan->watched);
-  struct joist_instruction instruction =
-      joist_instruction_of(op, &inference, operands, count, attributes, 0);
-  status = joist_program_add(b->program, &instruction, &inference, error);
-  *made = instruction.result;
-  return status;
-}
-
 /* Of a reduction, with all dims: a mean is divided when the sum is known. */
 static joist_status append_fold(const struct building *b, const struct joist_instruction *i,
                                 joist_value_id operand, joist_value_id *made,
@@ -324,7 +297,8 @@ static joist_status append_fold(const struct building *b, const struct joist_ins
     joist_attributes_set_type(
         &attributes,
         (struct joist_type){joist_op_part_dtype(op, i->signature.result[0].dtype), false});
-  return append_plain(b, op, &operand, 1, &attributes, made, error);
+  return joist_program_emit(b->program, op, &operand, 1, &attributes, 0, b->plan->watched, made,
+                            error);
 }
 
 /* Of a product of matrices, in the dtype that it accumulates in. The transpose of a product is that
@@ -337,7 +311,8 @@ static joist_status append_product(const struct building *b, const struct joist_
   joist_attributes_set_type(&attributes, (struct joist_type){wide, false});
   for (int k = 0; k < 2; k++) {
     const joist_status status =
-        append_plain(b, JOIST_OP_CONVERT, &operands[k], 1, &attributes, &operands[k], error);
+        joist_program_emit(b->program, JOIST_OP_CONVERT, &operands[k], 1, &attributes, 0,
+                           b->plan->watched, &operands[k], error);
     if (status != JOIST_OK) return status;
   }
   const bool lhs = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
@@ -346,7 +321,8 @@ static joist_status append_product(const struct building *b, const struct joist_
   attributes.count = 0;
   joist_attributes_set(&attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS, b->reversed ? rhs : lhs);
   joist_attributes_set(&attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS, b->reversed ? lhs : rhs);
-  return append_plain(b, i->op, turned, 2, &attributes, made, error);
+  return joist_program_emit(b->program, i->op, turned, 2, &attributes, 0, b->plan->watched, made,
+                            error);
 }
 
 static joist_status append_output(const struct building *b, const struct output *output,
@@ -364,7 +340,8 @@ static joist_status append_output(const struct building *b, const struct output 
     case JOIST_BLOCKS_PRODUCT:
       return append_product(b, i, operands, made, error);
     default:
-      return append_plain(b, i->op, operands, i->operand_count, i->attributes, made, error);
+      return joist_program_emit(b->program, i->op, operands, i->operand_count, i->attributes, 0,
+                                b->plan->watched, made, error);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/program/emit.h"
 #include "core/types/error.h"
 
 joist_value_id joist_mask_append(struct builder *b, joist_op op,
@@ -26,7 +27,7 @@ joist_value_id joist_mask_emit(struct builder *b, joist_op op, const joist_value
   joist_value_id made = 0;
   if (b->status == JOIST_OK)
     b->status =
-        joist_program_emit(b->program, op, ids, n, attributes, b->m->source, &made, b->error);
+        joist_program_emit(b->program, op, ids, n, attributes, b->m->source, 0, &made, b->error);
   return b->status == JOIST_OK ? made : 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include "core/base/array.h"
 #include "core/base/bits.h"
-#include "core/promotion/builtin_rules.h"
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
 
@@ -438,30 +437,4 @@ joist_status joist_value_error(const struct joist_program *program, uint32_t ins
   const joist_op op = program->instructions[instruction].op;
   return JOIST_FAIL(error, op == JOIST_OP_POW ? JOIST_E_NEGATIVE_POWER : JOIST_E_DIVISION_BY_ZERO,
                     .position = position + 1, .op = joist_op_name(op));
-}
-
-joist_status joist_program_emit(struct joist_program *program, joist_op op,
-                                const joist_value_id *operands, size_t count,
-                                const struct joist_attributes *attributes, uint32_t source,
-                                joist_value_id *result, struct joist_error *error) {
-  struct joist_argument few[JOIST_ELEMENT_OPERANDS], *arguments = few;
-  struct joist_inference inference;
-  if (count > JOIST_ELEMENT_OPERANDS) arguments = malloc(count * sizeof *arguments);
-  if (arguments == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  for (size_t k = 0; k < count; k++) {
-    const struct joist_value *const value = &program->values[operands[k]];
-    arguments[k] = (struct joist_argument){
-        .operand = {.type = value->type, .rank = value->shape.rank}, .shape = value->shape};
-    arguments[k].value = operands[k];
-  }
-  joist_status status =
-      joist_program_infer(joist_rules_at(0), op, arguments, count, attributes, &inference, error);
-  if (arguments != few) free(arguments);
-  if (status != JOIST_OK) return status;
-  struct joist_instruction instruction =
-      joist_instruction_of(op, &inference, operands, count, attributes, 0);
-  instruction.source = source;
-  status = joist_program_add(program, &instruction, &inference, error);
-  *result = instruction.result;
-  return status;
 }

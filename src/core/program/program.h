@@ -140,12 +140,6 @@ joist_status joist_program_add(struct joist_program *program, struct joist_instr
                                const struct joist_inference *inference,
                                struct joist_error *error) JOIST_MUST_CHECK;
 
-/* Infers an operation on values of dtypes that need no promotion, and adds it. */
-joist_status joist_program_emit(struct joist_program *program, joist_op op,
-                                const joist_value_id *operands, size_t count,
-                                const struct joist_attributes *attributes, uint32_t source,
-                                joist_value_id *result, struct joist_error *error) JOIST_MUST_CHECK;
-
 /* Appends a copy of the instruction, whose results have the types and shapes of `results`. */
 joist_status joist_program_append(struct joist_program *program,
                                   struct joist_instruction *instruction,

@@ -2,6 +2,7 @@
 #include "r/call/delay.h"
 
 #include "core/program/blocks.h"
+#include "core/program/emit.h"
 #include "r/base/conditions.h"
 #include "r/memory/payload.h"
 #include "r/tensor/delayed.h"
@@ -16,7 +17,7 @@ static joist_value_id as_scalar(const struct joist_r_chunked *program, joist_val
   joist_value_id made;
   struct joist_error error;
   joist_r_raise_if(joist_program_emit(program->program, JOIST_OP_RESHAPE, &value, 1, &attributes,
-                                      JOIST_NO_SOURCE, &made, &error),
+                                      JOIST_NO_SOURCE, 0, &made, &error),
                    &error);
   return made;
 }
@@ -58,20 +59,35 @@ static void find_blocks(const struct joist_r_call *call, struct joist_blocks *bl
     JOIST_R_FAIL(JOIST_E_NO_BLOCKS, .op = joist_op_name(call->op));
 }
 
+/* The operand whose program is continued. */
+static size_t first_of(const struct joist_r_call *call) {
+  size_t first = call->count;
+  for (size_t k = call->count; k-- > 0;) {
+    SEXP x = call->values[k].object;
+    if (!joist_r_is_delayed(x)) continue;
+    if (first == call->count || !joist_r_chunked_is_leaf(x) ||
+        joist_r_chunked_is_leaf(call->values[first].object))
+      first = k;
+  }
+  return first;
+}
+
 SEXP joist_r_delay_call(const struct joist_r_call *call) {
   struct joist_blocks blocks;
   for (size_t k = 0; k < call->count; k++) joist_r_needs_present(&call->values[k]);
   find_blocks(call, &blocks);
-  const struct joist_r_chunked program = joist_r_chunked_begin();
-  PROTECT(program.owner);
   joist_value_id *const ids = (joist_value_id *)R_alloc(call->count, (int)sizeof *ids);
+  const size_t first = first_of(call);
+  const struct joist_r_chunked program =
+      joist_r_chunked_continue(call->values[first].object, &ids[first]);
+  PROTECT(program.owner);
   for (size_t k = 0; k < call->count; k++) {
     const struct joist_r_value *const value = &call->values[k];
     if (!joist_r_is_delayed(value->object)) {
       ids[k] = leaf_of(&program, value, joist_signature_operand(&call->inference.signature, k));
       continue;
     }
-    ids[k] = joist_r_chunked_add(&program, value->object);
+    if (k != first) ids[k] = joist_r_chunked_add(&program, value->object);
     if (program.program->values[ids[k]].shape.rank > value->argument.shape.rank)
       ids[k] = as_scalar(&program, ids[k]);
   }

@@ -9,6 +9,7 @@
 #include "r/base/policy.h"
 #include "r/tensor/rules.h"
 #include "r/trace/chunked.h"
+#include "r/trace/recorded.h"
 #include "r/trace/trace.h"
 
 /* ---- stages ---- */

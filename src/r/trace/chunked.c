@@ -1,14 +1,10 @@
-/* Reads and writes the programs of chunked tensors. */
 #include "r/trace/chunked.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/program/print.h"
-#include "core/program/read.h"
 #include "r/base/conditions.h"
-#include "r/base/finalizers.h"
 #include "r/tensor/operands.h"
+#include "r/trace/recorded.h"
 
 SEXP joist_r_list_element(SEXP list, const char *name) {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
@@ -32,76 +28,61 @@ SEXP joist_r_integers(const uint32_t *from, int n) {
   return made;
 }
 
-/* ---- programs ---- */
-
-static void finalize(SEXP pointer) {
-  struct joist_program *const program = R_ExternalPtrAddr(pointer);
-  if (program == NULL) return;
-  R_ClearExternalPtr(pointer);
-  joist_program_clear(program);
-  free(program);
-}
-
-static SEXP new_owner(struct joist_program **program) {
-  SEXP owner = PROTECT(joist_r_owner(finalize));
-  *program = calloc(1, sizeof **program);
-  if (*program == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-  R_SetExternalPtrAddr(owner, *program);
-  UNPROTECT(1);
-  return owner;
-}
-
 static _Noreturn void damaged(void) {
   joist_r_stop(JOIST_ERROR_VALUE, "this chunked tensor is damaged");
 }
 
-SEXP joist_r_program_owner(SEXP text, struct joist_program **program) {
-  if (TYPEOF(text) != STRSXP || XLENGTH(text) != 1) damaged();
-  SEXP owner = PROTECT(new_owner(program));
-  struct joist_error error;
-  joist_r_raise_if(joist_program_read(CHAR(STRING_ELT(text, 0)), *program, &error), &error);
-  UNPROTECT(1);
-  return owner;
-}
-
-static void free_text(SEXP pointer) {
-  free(R_ExternalPtrAddr(pointer));
-  R_ClearExternalPtr(pointer);
-}
-
-SEXP joist_r_program_string(const struct joist_program *program) {
-  static const struct joist_print_words words = {.exact = true};
-  SEXP owner = PROTECT(joist_r_owner(free_text));
-  struct joist_text text = {NULL, 0, 0, false};
-  joist_print_program(program, &words, &text);
-  R_SetExternalPtrAddr(owner, text.data);
-  if (text.failed) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-  SEXP string = PROTECT(Rf_mkCharLenCE(text.data, (int)text.length, CE_UTF8));
-  SEXP made = Rf_ScalarString(string);
-  free_text(owner);
-  UNPROTECT(2);
-  return made;
-}
-
 /* ---- chunked tensors ---- */
 
+enum { OWNER, LEAVES, PARTS };
+
+static struct joist_r_chunked begin(SEXP owner, SEXP leaves) {
+  PROTECT(owner);
+  PROTECT(leaves);
+  struct joist_r_chunked chunked = {Rf_allocVector(VECSXP, PARTS), R_ExternalPtrAddr(owner)};
+  SET_VECTOR_ELT(chunked.owner, OWNER, owner);
+  SET_VECTOR_ELT(chunked.owner, LEAVES, leaves);
+  UNPROTECT(2);
+  return chunked;
+}
+
 struct joist_r_chunked joist_r_chunked_begin(void) {
-  struct joist_r_chunked chunked;
-  chunked.owner = PROTECT(new_owner(&chunked.program));
-  R_SetExternalPtrProtected(chunked.owner, Rf_allocVector(VECSXP, 4));
+  struct joist_program *program;
+  SEXP owner = PROTECT(joist_r_program_new(&program));
+  const struct joist_r_chunked chunked = begin(owner, Rf_allocVector(VECSXP, 4));
   UNPROTECT(1);
   return chunked;
 }
 
 SEXP joist_r_chunked_leaves(const struct joist_r_chunked *chunked) {
-  return R_ExternalPtrProtected(chunked->owner);
+  return VECTOR_ELT(chunked->owner, LEAVES);
 }
 
-static bool same_leaf(SEXP a, SEXP b) {
-  if (a == b) return true;
-  SEXP id = joist_r_list_element(a, "id"), other = joist_r_list_element(b, "id");
-  return TYPEOF(id) == STRSXP && TYPEOF(other) == STRSXP && XLENGTH(id) == 1 &&
-         XLENGTH(other) == 1 && STRING_ELT(id, 0) == STRING_ELT(other, 0);
+static SEXP program_in(SEXP x) { return Rf_getAttrib(x, Rf_install("program")); }
+static SEXP leaves_in(SEXP x) { return Rf_getAttrib(x, Rf_install("leaves")); }
+
+bool joist_r_chunked_is_leaf(SEXP x) { return program_in(x) == R_NilValue; }
+
+struct joist_r_chunked joist_r_chunked_continue(SEXP x, joist_value_id *value) {
+  struct joist_program recorded;
+  SEXP owner = joist_r_recorded_program(program_in(x), &recorded), leaves = leaves_in(x);
+  const struct joist_program *const program = owner == R_NilValue ? NULL : R_ExternalPtrAddr(owner);
+  if (program == NULL || program->value_count > recorded.value_count || TYPEOF(leaves) != VECSXP ||
+      XLENGTH(leaves) != (R_xlen_t)program->input_count) {
+    const struct joist_r_chunked chunked = joist_r_chunked_begin();
+    PROTECT(chunked.owner);
+    *value = joist_r_chunked_add(&chunked, x);
+    UNPROTECT(1);
+    return chunked;
+  }
+  *value = recorded.outputs[0];
+  return begin(owner, Rf_xlengthgets(leaves, XLENGTH(leaves) + 4));
+}
+
+/* What a leaf is known by besides itself: a string, or R_NilValue. */
+static SEXP id_of(SEXP leaf) {
+  SEXP id = joist_r_list_element(leaf, "id");
+  return TYPEOF(id) == STRSXP && XLENGTH(id) == 1 ? STRING_ELT(id, 0) : R_NilValue;
 }
 
 joist_value_id joist_r_chunked_leaf(const struct joist_r_chunked *chunked, SEXP leaf,
@@ -109,16 +90,17 @@ joist_value_id joist_r_chunked_leaf(const struct joist_r_chunked *chunked, SEXP 
   struct joist_program *const program = chunked->program;
   SEXP leaves = joist_r_chunked_leaves(chunked);
   if (TYPEOF(leaf) != VECSXP) damaged();
+  SEXP id = id_of(leaf);
   for (joist_value_id v = 0; v < program->value_count; v++) {
     const uint32_t input = program->values[v].input;
-    if (input != JOIST_NO_INPUT && joist_shape_equal(&program->values[v].shape, shape) &&
-        same_leaf(VECTOR_ELT(leaves, input), leaf))
-      return v;
+    if (input == JOIST_NO_INPUT || !joist_shape_equal(&program->values[v].shape, shape)) continue;
+    SEXP other = VECTOR_ELT(leaves, input);
+    if (other == leaf || (id != R_NilValue && id_of(other) == id)) return v;
   }
   const R_xlen_t used = program->input_count;
   if (used == XLENGTH(leaves)) {
     leaves = Rf_xlengthgets(leaves, 2 * used);
-    R_SetExternalPtrProtected(chunked->owner, leaves);
+    SET_VECTOR_ELT(chunked->owner, LEAVES, leaves);
   }
   SET_VECTOR_ELT(leaves, used, leaf);
   joist_value_id value;
@@ -159,13 +141,15 @@ static joist_value_id add_program(const struct joist_r_chunked *chunked,
 }
 
 joist_value_id joist_r_chunked_add(const struct joist_r_chunked *chunked, SEXP x) {
-  SEXP text = Rf_getAttrib(x, Rf_install("program"));
-  SEXP leaves = Rf_getAttrib(x, Rf_install("leaves"));
+  SEXP text = program_in(x), leaves = leaves_in(x);
+  struct joist_program recorded;
+  if (joist_r_recorded_program(text, &recorded) != R_NilValue)
+    return add_program(chunked, &recorded, leaves);
   if (text != R_NilValue) {
     struct joist_program *program;
     SEXP owner = PROTECT(joist_r_program_owner(text, &program));
     const joist_value_id value = add_program(chunked, program, leaves);
-    finalize(owner);
+    joist_r_program_free(owner);
     UNPROTECT(1);
     return value;
   }
@@ -179,13 +163,12 @@ joist_value_id joist_r_chunked_add(const struct joist_r_chunked *chunked, SEXP x
 SEXP joist_r_chunked_tensor(const struct joist_r_chunked *chunked, joist_value_id value,
                             const uint32_t *chunks) {
   static const char *const classes[] = {"nv_chunked", "nv_tensor"};
-  struct joist_program *const program = chunked->program;
-  struct joist_error error;
-  joist_r_raise_if(joist_program_add_output(program, value, &error), &error);
+  const struct joist_program *const program = chunked->program;
   const struct joist_value made = program->values[value];
   SEXP x = PROTECT(joist_r_object(made.type, &made.shape));
   Rf_setAttrib(x, Rf_install("chunks"), PROTECT(joist_r_integers(chunks, made.shape.rank)));
-  Rf_setAttrib(x, Rf_install("program"), PROTECT(joist_r_program_string(program)));
+  Rf_setAttrib(x, Rf_install("program"),
+               PROTECT(joist_r_recorded_string(VECTOR_ELT(chunked->owner, OWNER), value)));
   Rf_setAttrib(x, Rf_install("leaves"),
                PROTECT(Rf_xlengthgets(joist_r_chunked_leaves(chunked), program->input_count)));
   SEXP class = PROTECT(Rf_allocVector(STRSXP, 2));

@@ -1,6 +1,7 @@
 /* Operations become instructions of a trace. */
 #include "r/trace/trace_call.h"
 
+#include "core/program/emit.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/base/session.h"
@@ -107,8 +108,8 @@ static joist_value_id add_plain(struct joist_program *program, joist_op op,
                                 const struct joist_attributes *attributes, uint32_t line) {
   struct joist_error error;
   joist_value_id result = 0;
-  joist_r_raise_if(joist_program_emit(program, op, operands, n, attributes, line, &result, &error),
-                   &error);
+  joist_r_raise_if(
+      joist_program_emit(program, op, operands, n, attributes, line, 0, &result, &error), &error);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "r/trace/trace_mask.h"
 
+#include "core/program/emit.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/tensor/mask.h"
@@ -13,7 +14,7 @@ static joist_value_id add(SEXP trace, joist_op op, joist_value_id value,
   struct joist_error error;
   joist_value_id result = 0;
   joist_r_raise_if(
-      joist_program_emit(program, op, &value, 1, attributes, JOIST_NO_SOURCE, &result, &error),
+      joist_program_emit(program, op, &value, 1, attributes, JOIST_NO_SOURCE, 0, &result, &error),
       &error);
   return result;
 }
