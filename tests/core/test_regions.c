@@ -3,6 +3,7 @@
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
+#include "core/plan/storage.h"
 #include "core/program/call.h"
 #include "core/program/regions.h"
 
@@ -96,6 +97,96 @@ static void test_for(void) {
     }
   }
   joist_program_clear(&program);
+}
+
+/* ---- carries that are written to in place ---- */
+
+enum { N = 6 };
+
+/* How a body uses its array x after z is x with turn + c at its position turn. */
+typedef enum { PUT_ONCE, PUT_TWICE, ADDED, READ_AFTER, RETURNED_TWICE, SWAPPED, USES } use;
+
+static joist_value_id put_at(struct joist_program *body, joist_op op, joist_value_id x,
+                             joist_value_id at, joist_value_id value) {
+  joist_value_id result = 0;
+  CHECK(add(body, joist_rules_at(0), op, (joist_value_id[]){x, at, value}, 3, &no_attributes,
+            &result));
+  return result;
+}
+
+static struct joist_program *putting_body(use how) {
+  struct joist_program *const body = new_program();
+  const joist_value_id turn = add_input(body, JOIST_I64, 0, NULL);
+  const joist_value_id x = add_input(body, JOIST_F64, 1, (uint32_t[]){N});
+  const joist_value_id y = add_input(body, JOIST_F64, 1, (uint32_t[]){N});
+  const joist_value_id c = add_input(body, JOIST_F64, 0, NULL);
+  const joist_value_id h = add_simple(body, JOIST_OP_ADD, c, c);
+  joist_value_id z = put_at(body, how == ADDED ? JOIST_OP_SCATTER_ADD : JOIST_OP_PUT, x, turn, h);
+  if (how == PUT_TWICE) z = put_at(body, JOIST_OP_SCATTER_ADD, z, turn, c);
+  const joist_value_id last = how == READ_AFTER ? add_simple(body, JOIST_OP_ADD, x, z) : y;
+  add_output(body, how == SWAPPED ? y : z);
+  add_output(body, how == RETURNED_TWICE || how == SWAPPED ? z : last);
+  return body;
+}
+
+static void put_in_c(use how, int64_t turns, double c, double *x, double *y) {
+  for (int64_t turn = 1; turn <= turns; turn++) {
+    double z[N], last[N];
+    for (int e = 0; e < N; e++) z[e] = x[e];
+    z[turn] = how == ADDED ? x[turn] + (c + c) : c + c;
+    if (how == PUT_TWICE) z[turn] += c;
+    for (int e = 0; e < N; e++) last[e] = how == READ_AFTER ? x[e] + z[e] : y[e];
+    for (int e = 0; e < N; e++) {
+      const double swapped = y[e];
+      y[e] = how == RETURNED_TWICE || how == SWAPPED ? z[e] : last[e];
+      x[e] = how == SWAPPED ? swapped : z[e];
+    }
+  }
+}
+
+/* A loop over the body of `how`, of which x, or x twice, is the start of the carries. */
+static void check_puts(use how, bool same_start) {
+  struct joist_program program;
+  joist_program_init(&program);
+  const joist_value_id n = add_input(&program, JOIST_I64, 0, NULL);
+  const joist_value_id x = add_input(&program, JOIST_F64, 1, (uint32_t[]){N});
+  const joist_value_id y = add_input(&program, JOIST_F64, 1, (uint32_t[]){N});
+  const joist_value_id c = add_input(&program, JOIST_F64, 0, NULL);
+  joist_value_id result = 0;
+  CHECK_INT(add_op(&program, JOIST_OP_FOR, (joist_value_id[]){n, x, same_start ? x : y, c}, 4,
+                   &no_attributes, putting_body(how), NULL, &result, NULL),
+            JOIST_OK);
+  add_output(&program, result);
+  add_output(&program, result + 1);
+  struct joist_plan *plan = NULL;
+  struct joist_error error;
+  CHECK_INT(joist_plan_make(&program, &plan, &error), JOIST_OK);
+  for (uint32_t k = 0; plan != NULL && k < 2; k++)
+    CHECK_INT(joist_carry_is_in_place(plan->bodies[0], &program.instructions[0], k),
+              k == 0 && how <= ADDED);
+  const struct joist_run once = {.threads = 1};
+  for (int64_t turns = 0; turns < N; turns++) {
+    const double start_x[N] = {1, 2, 3, 4, 5, 6}, start_y[N] = {-1, -2, -3, -4, -5, -6}, add = 0.5;
+    double in_x[N], in_y[N], x_in_c[N], y_in_c[N], out[2][N];
+    memcpy(in_x, start_x, sizeof in_x);
+    memcpy(in_y, start_y, sizeof in_y);
+    memcpy(x_in_c, start_x, sizeof x_in_c);
+    memcpy(y_in_c, same_start ? start_x : start_y, sizeof y_in_c);
+    put_in_c(how, turns, add, x_in_c, y_in_c);
+    CHECK_INT(joist_plan_run(plan, (const void *[]){&turns, in_x, in_y, &add},
+                             (void *[]){out[0], out[1]}, &once, &error),
+              JOIST_OK);
+    CHECK(memcmp(out[0], x_in_c, sizeof x_in_c) == 0);
+    CHECK(memcmp(out[1], y_in_c, sizeof y_in_c) == 0);
+    CHECK(memcmp(in_x, start_x, sizeof in_x) == 0 && memcmp(in_y, start_y, sizeof in_y) == 0);
+  }
+  joist_plan_free(plan);
+  joist_program_clear(&program);
+}
+
+static void test_puts(void) {
+  for (int how = 0; how < USES; how++)
+    for (int same_start = 0; same_start < 2; same_start++) check_puts((use)how, same_start == 1);
 }
 
 /* ---- while: x is doubled while it is less than a capture ---- */
@@ -464,6 +555,7 @@ int main(void) {
   use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
   test_for();
+  test_puts();
   test_while();
   for (uint32_t turns = 0; turns < 6; turns++) {
     check_scan(false, turns);

@@ -159,3 +159,73 @@ gradient_disagreements <- function(seed) {
   )
   if (any(wrong)) paste(c(toString(names(wrong)[wrong]), body), collapse = "\n") else character()
 }
+
+# Random statements on two vectors, a matrix and a number, inside loops: elements and rows are
+# replaced, vectors are copied, swapped and used after they were changed.
+array_places <- c("i", "(i * 3L) %% 6L + 1L", "7L - i", "2L", "abs(i - 3L) + 1L")
+array_number <- function() {
+  switch(sample(6L, 1L),
+    paste0(sample(c("a", "b"), 1L), "[", sample(array_places, 1L), "]"),
+    paste0("m[", sample(array_places, 1L), ", ", sample(3L, 1L), "L]"),
+    "h", "0.5", paste0("max(", sample(c("a", "b"), 1L), ")"),
+    paste0("(", array_number(), sample(c(" + ", " * ", " - "), 1L), "h)")
+  )
+}
+array_statement <- function(depth) {
+  one <- sample(c("a", "b"), 1L)
+  other <- setdiff(c("a", "b"), one)
+  at <- sample(array_places, 1L)
+  switch(sample(if (depth > 0L) 14L else 10L, 1L),
+    sprintf("%s[%s] <- %s", one, at, array_number()),
+    sprintf("%s[%s] <- %s", one, at, array_number()),
+    sprintf("m[%s, ] <- %s[1:3]", at, one),
+    sprintf("m[%s, %dL] <- %s", at, sample(3L, 1L), array_number()),
+    sprintf("m[, %dL] <- %s", sample(3L, 1L), one),
+    sprintf("h <- %s", array_number()),
+    sprintf("%s <- %s", one, other),
+    "{ t <- a; a <- b; b <- t }",
+    sprintf("%s <- scatter(%s, c(2L, 5L, 2L), %s[4:6])", one, one, sample(c(one, other), 1L)),
+    sprintf("%s <- %s * 0.5 + %s[c(3, 1, 2, 6, 5, 4)]", one, other, one),
+    sprintf("for (j in turns(3L)) {\n%s\n}", gsub("\\bi\\b", "j", array_statements(depth - 1L))),
+    sprintf("for (j in turns(2L)) {\n%s\n}", array_statements(depth - 1L)),
+    sprintf("if (%s > 0.3) {\n%s\n}", array_number(), array_statements(depth - 1L)),
+    sprintf("if (h < %s) {\n%s\n} else %s", array_number(), array_statements(depth - 1L),
+      array_statement(0L))
+  )
+}
+array_statements <- function(depth) {
+  paste(replicate(sample(3L, 1L), array_statement(depth)), collapse = "\n")
+}
+
+# The code of a random function of arrays that gives something else than R does with its vectors.
+array_loop_disagreements <- function(seed, natives = c("never", "wait")) {
+  set.seed(seed)
+  text <- paste0(
+    "function(a, b, m, h) {\nfor (i in turns(6L)) {\n", array_statements(2L),
+    "\n}\nlist(a, b, m, h)\n}"
+  )
+  start <- list(runif(6L), runif(6L), matrix(runif(18L), 6L, 3L), runif(1L))
+  function_of <- function(turns, scatter) {
+    eval(parse(text = text), list(turns = turns, scatter = scatter), globalenv())
+  }
+  plain <- function_of(seq_len, function(x, at, values) {
+    for (k in seq_along(at)) x[at[k]] <- x[at[k]] + values[k]
+    x
+  })
+  expected <- unname(do.call(plain, start))
+  arguments <- lapply(start, nv_tensor, "f64")
+  wrong <- character()
+  for (native in natives) {
+    f <- jit(function_of(function(n) nv_seq(1L, n), nv_scatter_add), native = native)
+    for (call in 1:2) {
+      got <- unname(lapply(do.call(f, arguments), as_array))
+      if (!identical(lapply(got, as.vector), lapply(expected, as.vector))) {
+        wrong <- c(wrong, paste(native, call, text))
+      }
+    }
+  }
+  if (!identical(lapply(arguments, as_array), lapply(lapply(start, nv_tensor, "f64"), as_array))) {
+    wrong <- c(wrong, paste("the arguments changed:", text))
+  }
+  wrong
+}

@@ -2,6 +2,11 @@
 # interpreter: a function of a list of tensors, made of expressions that keep a vector of `n`
 # elements, a matrix of `n` x `m` and a scalar going.
 
+can_compile <- function() {
+  headers <- system.file("native", package = "joist")
+  nzchar(headers) && .Platform$OS.type == "unix"
+}
+
 native_dtypes <- c("f64", "f32", "i32", "i64", "ui8", "f16", "i16")
 
 native_pick <- function(...) {

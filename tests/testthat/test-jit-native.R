@@ -1,10 +1,5 @@
 # Compiled code beside the interpreter. More random programs: tests/native/random_programs.R.
 
-can_compile <- function() {
-  headers <- system.file("native", package = "joist")
-  nzchar(headers) && .Platform$OS.type == "unix"
-}
-
 # Evaluates code in a new R session with environment variables, and returns what it prints. The
 # shell commands in `before` run first, in a separate mount namespace.
 in_session_with <- function(code, ..., before = NULL) {

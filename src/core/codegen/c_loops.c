@@ -7,6 +7,7 @@
 #include "core/base/run.h"
 #include "core/codegen/c_groups.h"
 #include "core/codegen/c_moves.h"
+#include "core/plan/storage.h"
 
 static void add_body(struct writer *w, uint32_t b);
 
@@ -119,67 +120,12 @@ static uint32_t first_carry(const struct joist_instruction *loop) {
   return loop->op == JOIST_OP_FOR ? 1 : 0;
 }
 
-static uint32_t group_of(const struct joist_plan *plan, const struct joist_instruction *i) {
-  uint32_t g = 0;
-  while (g < plan->group_count && (plan->groups[g].kind != JOIST_GROUP_ARRAY ||
-                                   &plan->program->instructions[plan->groups[g].instruction] != i))
-    g++;
-  return g;
-}
-
-static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint32_t k);
-
-/* The value that the instruction which makes `root` writes into, in place. UINT32_MAX if there is
- * none. */
-static uint32_t before(const struct writer *w, uint32_t b, uint32_t root) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  const struct joist_instruction *const i =
-      &plan->program->instructions[plan->program->values[root].instruction];
-  const uint32_t g = group_of(plan, i);
-  uint32_t from;
-  if (g == plan->group_count) return UINT32_MAX;
-  if (joist_c_writes_into(plan, i)) {
-    from = i->operand[0];
-  } else if (i->region_count > 0 && i->op != JOIST_OP_IF) {
-    const struct joist_region_parts parts = joist_region_parts(plan->program, i);
-    const uint32_t carry = root - i->result;
-    const uint32_t body = joist_nest_find(w->nest, b, g, i->region_count - 1);
-    if (carry >= parts.carries || !is_in_place(w, body, first_carry(i), carry)) return UINT32_MAX;
-    from = i->operand[parts.first + carry];
-  } else {
-    return UINT32_MAX;
-  }
-  return joist_c_is_read_last(plan, plan->root[from], g) ? plan->root[from] : UINT32_MAX;
-}
-
-/* Whether carry k of a loop, input `given` + k of its body b, is only read before it is written to
- * in place. */
-static bool is_in_place(const struct writer *w, uint32_t b, uint32_t given, uint32_t k) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  const struct joist_program *const program = plan->program;
-  uint32_t root = plan->root[program->outputs[k]];
-  if (is_scalar(plan, root) || joist_c_is_local(w, b, root) ||
-      program->values[root].input != JOIST_NO_INPUT || plan->home[root] != k)
-    return false;
-  for (uint32_t v = 0; v < program->value_count; v++)
-    if (plan->home[v] == k && plan->waits[v] && !is_scalar(plan, v)) return false;
-  for (uint32_t j = 0; j < program->output_count; j++)
-    if (j != k && plan->root[program->outputs[j]] == root) return false;
-  while (root != UINT32_MAX && program->values[root].input == JOIST_NO_INPUT)
-    root = before(w, b, root);
-  return root != UINT32_MAX && program->values[root].input == given + k;
-}
-
-/* All arrays of the chain are at `pointer`. */
-static void add_chain(struct writer *w, uint32_t b, uint32_t k, const char *pointer) {
-  const struct joist_plan *const plan = w->nest->body[b].plan;
-  const struct joist_program *const program = plan->program;
-  uint32_t root = plan->root[program->outputs[k]];
-  for (; root != UINT32_MAX; root = before(w, b, root)) {
-    for (uint32_t v = 0; v < program->value_count; v++)
-      if (plan->root[v] == root) ADD("A%u[%u] = %s;\n", b, v, pointer);
-    if (program->values[root].input != JOIST_NO_INPUT) break;
-  }
+/* Whether a carry is an array that is written to in place. */
+static bool is_in_place(const struct writer *w, const struct loop *l, uint32_t k) {
+  const struct joist_plan *const plan = w->nest->body[l->body].plan;
+  const joist_value_id output = plan->program->outputs[k];
+  return !is_scalar(plan, output) && !joist_c_is_local(w, l->body, output) &&
+         joist_carry_is_in_place(plan, l->i, k);
 }
 
 static size_t spare_of(const struct writer *w, const struct loop *l, uint32_t k) {
@@ -204,7 +150,7 @@ static void begin_carries(struct writer *w, const struct loop *l) {
       joist_c_add_elements(w, value, numbered('c', l, k).text, from.text);
     } else
       ADD("void *c%u_%u = %s;\n", l->number, k, from.text);
-    if (is_in_place(w, l->body, first_carry(l->i), k)) {
+    if (is_in_place(w, l, k)) {
       const struct name result = joist_c_name_of(w, l->parent, l->i->result + k);
       joist_c_add_copy(w, result.text, numbered('c', l, k).text,
                        joist_value_bytes(&plan->program->values[l->i->result + k]));
@@ -234,13 +180,11 @@ static void add_turn(struct writer *w, const struct loop *l, const char *to_spar
       continue;
     }
     const struct name next = numbered('o', l, k);
-    if (is_in_place(w, l->body, given, k)) {
+    if (is_in_place(w, l, k))
       ADD("void *const %s = c%u_%u;\n", next.text, l->number, k);
-      add_chain(w, l->body, k, next.text);
-      continue;
-    }
-    ADD("void *const %s = %s ? (void *)(native->block + %zu) : A%u[%u];\n", next.text, to_spare,
-        spare_of(w, l, k), l->parent, l->i->result + k);
+    else
+      ADD("void *const %s = %s ? (void *)(native->block + %zu) : A%u[%u];\n", next.text, to_spare,
+          spare_of(w, l, k), l->parent, l->i->result + k);
     add_moves(w, l->body, false, k, next.text);
   }
   add_body(w, l->body);
@@ -260,23 +204,20 @@ static void add_turn(struct writer *w, const struct loop *l, const char *to_spar
   }
 }
 
-/* Roughly how many elements one iteration computes. Copying is cheaper. */
-static size_t work_of(const struct joist_plan *plan) {
-  enum { COPIED = 16 };
+/* Roughly how many elements one iteration of a loop computes. */
+static size_t work_of(const struct joist_plan *plan, const struct joist_instruction *loop) {
   size_t work = 1;
   for (uint32_t g = 0; g < plan->group_count; g++) {
     const struct joist_group *const group = &plan->groups[g];
     const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
-    const size_t count = joist_value_count(&plan->program->values[i->result]);
     work += group->kind == JOIST_GROUP_ELEMENTWISE ? group->count
-            : joist_c_writes_into(plan, i)         ? count / COPIED + 1
-                                                   : count;
+                                                   : joist_elements_written(plan, loop, i->result);
   }
   return work;
 }
 
 static void add_poll(struct writer *w, const struct loop *l) {
-  size_t work = work_of(w->nest->body[l->body].plan);
+  size_t work = work_of(w->nest->body[l->body].plan, l->i);
   if (work > JOIST_POLL_AFTER) work = JOIST_POLL_AFTER;
   ADD("if ((work += %zu) >= %d) {\nwork = 0;\nif (native->poll(native) != 0) return 1;\n}\n", work,
       JOIST_POLL_AFTER);

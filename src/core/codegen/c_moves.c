@@ -83,8 +83,9 @@ static bool becomes_result(const struct joist_plan *plan, const struct joist_ins
   return joist_signature_operand(&i->signature, k) == plan->program->values[i->result].type.dtype;
 }
 
-bool joist_c_writes_into(const struct joist_plan *plan, const struct joist_instruction *i) {
-  if (i->watch != 0) return false; /* the interpreter looks at it */
+/* Whether it copies its first operand and then writes elements of the copy, in a form that can be
+ * written. No copy is made if both are the same array. */
+static bool writes_into(const struct joist_plan *plan, const struct joist_instruction *i) {
   const joist_dtype own = plan->program->values[i->result].type.dtype;
   if (i->op == JOIST_OP_UPDATE) return keeps_dtype(plan, i, 0) && becomes_result(plan, i, 1);
   if (i->op == JOIST_OP_SCATTER_ADD &&
@@ -136,7 +137,8 @@ static void add_pad(struct writer *w, uint32_t b, const struct joist_instruction
   w->is_filled = false;
 }
 
-bool joist_c_is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t g) {
+/* Whether nothing but group g reads the array of a value from that group on, and that once. */
+static bool is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t g) {
   const struct joist_program *const program = plan->program;
   uint32_t readers = 0;
   for (uint32_t h = g; h < plan->group_count; h++) {
@@ -174,9 +176,8 @@ bool joist_c_is_padded(const struct writer *w, uint32_t b, uint32_t g, joist_val
   const struct joist_instruction *const i =
       &plan->program->instructions[plan->groups[g + 1].instruction];
   if (i->op != JOIST_OP_PAD || i->watch != 0 || plan->root[i->operand[0]] != v ||
-      !keeps_dtype(plan, i, 0) || !becomes_result(plan, i, 1) ||
-      !joist_c_is_read_last(plan, v, g + 1) || joist_c_is_local(w, b, v) ||
-      is_scalar(plan, i->result) || !plan->materialized[i->result])
+      !keeps_dtype(plan, i, 0) || !becomes_result(plan, i, 1) || !is_read_last(plan, v, g + 1) ||
+      joist_c_is_local(w, b, v) || is_scalar(plan, i->result) || !plan->materialized[i->result])
     return false;
   joist_walk_pad(&values[i->operand[0]].shape, &values[i->result].shape, i->attributes, walk);
   for (uint32_t a = 0; a < w->lowered->array_count; a++) {
@@ -323,12 +324,12 @@ bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g) {
       add_pad(w, b, i);
       return true;
     case JOIST_OP_UPDATE:
-      if (!joist_c_writes_into(plan, i)) return false;
+      if (!writes_into(plan, i)) return false;
       add_update(w, b, i);
       return true;
     case JOIST_OP_PUT:
     case JOIST_OP_SCATTER_ADD:
-      if (!joist_c_writes_into(plan, i)) return false;
+      if (!writes_into(plan, i)) return false;
       add_put(w, b, g, i);
       return true;
     case JOIST_OP_GATHER:

@@ -9,13 +9,6 @@
  * runs. */
 bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g);
 
-/* Whether the instruction copies its first operand and then writes elements of the copy, in a form
- * that joist_c_add_move() can write. No copy is made if both are the same array. */
-bool joist_c_writes_into(const struct joist_plan *plan, const struct joist_instruction *i);
-
-/* Whether nothing but group g reads the array of a value from that group on, and that once. */
-bool joist_c_is_read_last(const struct joist_plan *plan, uint32_t root, uint32_t g);
-
 /* Whether the group after g does nothing but pad the array of value v, which nothing else reads, so
  * that group g can write its elements where the padded array has them. Nothing that group g reads
  * or writes is there. */

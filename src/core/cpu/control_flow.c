@@ -16,6 +16,7 @@
 #include "core/types/error.h"
 
 enum { ALIGNMENT = 64 };
+#define IN_PLACE SIZE_MAX
 
 /* ---- bodies ---- */
 
@@ -101,7 +102,9 @@ static joist_status run_body(const struct body *body, const struct joist_run *ru
 /* ---- iterations ---- */
 
 /* A loop in progress. Each carry alternates between two arrays: its result's and a spare one.
- * Before the first iteration it is in the array of the operand, which is never written. */
+ * Before the first iteration it is in the array of the operand, which is never written. A carry
+ * that is written to in place starts as a copy of its operand in the result's array and stays
+ * there. */
 struct turns {
   const struct joist_plan *plan;
   const struct joist_group *group;
@@ -114,7 +117,7 @@ struct turns {
   struct body condition, body; /* the former of a `while` */
   const void **current;        /* per carry */
   char *spare;
-  size_t *offset;          /* per carry, in `spare` */
+  size_t *offset;          /* per carry, in `spare`; IN_PLACE for one without */
   size_t work, done;       /* elements of an iteration, and since the last poll */
   struct joist_run inside; /* the settings of the bodies */
   size_t since;            /* iterations since then */
@@ -153,7 +156,8 @@ static joist_status take_turn(struct turns *turns, uint32_t given, bool to_spare
                               const struct joist_run *run, struct joist_error *error) {
   for (uint32_t k = 0; k < turns->parts.carries; k++) {
     turns->body.in[given + k] = turns->current[k];
-    turns->body.out[k] = to_spare ? turns->spare + turns->offset[k] : result_of(turns, k);
+    turns->body.out[k] = to_spare && turns->offset[k] != IN_PLACE ? turns->spare + turns->offset[k]
+                                                                  : result_of(turns, k);
   }
   const joist_status status = run_body(&turns->body, &turns->inside, error);
   for (uint32_t k = 0; k < turns->parts.carries; k++) turns->current[k] = turns->body.out[k];
@@ -284,11 +288,38 @@ static joist_status run_turns(struct turns *turns, const struct joist_run *run,
   }
 }
 
-static size_t elements_of(const struct joist_program *program) {
+/* The elements that one run of a body computes. */
+static size_t elements_of(const struct joist_plan *body, const struct joist_instruction *loop) {
   size_t count = 0;
-  for (uint32_t v = 0; v < program->value_count; v++)
-    count += joist_value_count(&program->values[v]);
+  for (uint32_t v = 0; v < body->program->value_count; v++)
+    if (body->program->values[v].input == JOIST_NO_INPUT)
+      count += joist_elements_written(body, loop, v);
   return count;
+}
+
+/* Where the carries are before the first iteration, and from then on. */
+static joist_status place_carries(struct turns *turns, const struct joist_plan *body,
+                                  struct joist_error *error) {
+  const struct joist_region_parts *const parts = &turns->parts;
+  size_t bytes = 0;
+  turns->current = malloc((parts->carries + 1) * (sizeof *turns->current + sizeof *turns->offset));
+  if (turns->current == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  turns->offset = (size_t *)(turns->current + parts->carries);
+  for (uint32_t k = 0; k < parts->carries; k++) {
+    const size_t own = joist_value_bytes(&turns->program->values[turns->instruction->result + k]);
+    turns->current[k] = turns->operands[parts->first + k];
+    turns->offset[k] = bytes;
+    if (!joist_carry_is_in_place(body, turns->instruction, k)) {
+      bytes += joist_round_up(own, ALIGNMENT);
+      continue;
+    }
+    turns->offset[k] = IN_PLACE;
+    if (turns->current[k] != result_of(turns, k) && own > 0)
+      memcpy(result_of(turns, k), turns->current[k], own);
+    turns->current[k] = result_of(turns, k);
+  }
+  turns->spare = joist_scratch_allocate(bytes + 1);
+  return turns->spare == NULL ? JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes) : JOIST_OK;
 }
 
 static joist_status run_loop(const struct joist_plan *plan, const struct joist_group *group,
@@ -307,19 +338,7 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
   struct joist_plan *const *const bodies = plan->bodies + group->first_body;
   const uint32_t carries = parts->carries, last = turns->instruction->region_count - 1;
   const void *const *const captures = turns->operands + parts->first + carries + parts->arrays;
-  size_t bytes = 0;
-  turns->current = malloc((carries + 1) * (sizeof *turns->current + sizeof *turns->offset));
-  if (turns->current == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  turns->offset = (size_t *)(turns->current + carries);
-  for (uint32_t k = 0; k < carries; k++) {
-    turns->current[k] = turns->operands[parts->first + k];
-    turns->offset[k] = bytes;
-    bytes += joist_round_up(
-        joist_value_bytes(&turns->program->values[turns->instruction->result + k]), ALIGNMENT);
-  }
-  turns->spare = joist_scratch_allocate(bytes + 1);
-  joist_status status = JOIST_OK;
-  if (turns->spare == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  joist_status status = place_carries(turns, bodies[last], error);
   if (status == JOIST_OK && last > 0)
     status = open_body(turns, bodies[0], 0, captures, &turns->condition, run, error);
   if (status == JOIST_OK)
@@ -327,7 +346,7 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
                        &turns->body, run, error);
   if (status == JOIST_OK) {
     turns->work = 1;
-    for (uint32_t r = 0; r <= last; r++) turns->work += elements_of(bodies[r]->program);
+    for (uint32_t r = 0; r <= last; r++) turns->work += elements_of(bodies[r], turns->instruction);
     status = run_turns(turns, run, error);
   }
   if (status == JOIST_OK && turns->since > 0)

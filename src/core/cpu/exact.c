@@ -449,7 +449,8 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
                         .mask = i->missing > 0 ? arrays[i->missing - 1] : NULL};
   check.combining = (struct combining){joist_op_combine(i->op) != JOIST_OP_MUL, saturates,
                                        program->values[i->result].type.dtype};
-  if (!may_exceed(&check)) return JOIST_OK;
+  if (joist_op_overflow_rule(i->op) <= JOIST_OVERFLOW_NARROW || !may_exceed(&check))
+    return JOIST_OK;
   joist_status status = JOIST_OK;
   switch (joist_op_overflow_rule(i->op)) {
     case JOIST_OVERFLOW_TOTAL:

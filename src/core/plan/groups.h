@@ -108,6 +108,8 @@ struct joist_plan {
   uint32_t *root; /* the value whose array it is: another value if reshaped */
   uint32_t *home; /* number of the output whose array it is in, JOIST_NO_HOME for scratch */
   bool *waits;    /* that output is another value, written later */
+  uint32_t *over; /* the array that its group writes it over, where both are in one place; else
+                   * JOIST_NO_VALUE: see joist_carry_is_in_place() */
   size_t *offset; /* in scratch */
   size_t scratch_bytes;
 };

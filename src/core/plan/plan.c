@@ -296,7 +296,7 @@ static joist_status make_plan(const struct joist_program *program, bool apart,
   const size_t n = program->instruction_count, values = program->value_count;
   const size_t steps = n * STEPS_PER_INSTRUCTION;
   /* One block: the plan and all its arrays, the largest alignment first. */
-  const size_t value_bytes = sizeof(size_t) + 2 * sizeof(uint32_t) + 2 * sizeof(bool);
+  const size_t value_bytes = sizeof(size_t) + 3 * sizeof(uint32_t) + 2 * sizeof(bool);
   char *const block =
       malloc(sizeof(struct joist_plan) + n * sizeof(struct joist_group) +
              n * VIEWS_PER_INSTRUCTION * sizeof(struct joist_view) +
@@ -320,6 +320,7 @@ static joist_status make_plan(const struct joist_program *program, bool apart,
   plan->slot_offset = carve(&rest, steps, sizeof *plan->slot_offset);
   plan->root = carve(&rest, values, sizeof *plan->root);
   plan->home = carve(&rest, values, sizeof *plan->home);
+  plan->over = carve(&rest, values, sizeof *plan->over);
   plan->waits = carve(&rest, values, sizeof *plan->waits);
   plan->materialized = carve(&rest, values, sizeof *plan->materialized);
   memset(plan->materialized, 0, values * sizeof(bool));
@@ -332,8 +333,8 @@ static joist_status make_plan(const struct joist_program *program, bool apart,
   plan_groups(&planner);
   if (plan->group_count > 1) qsort(plan->groups, plan->group_count, sizeof *plan->groups, by_level);
   free(scratch);
-  joist_status status = joist_storage_plan(plan, error);
-  if (status == JOIST_OK) status = plan_bodies(plan, apart, error);
+  joist_status status = plan_bodies(plan, apart, error);
+  if (status == JOIST_OK) status = joist_storage_plan(plan, error);
   if (status != JOIST_OK) {
     joist_plan_free(plan);
     return status;

@@ -1,12 +1,14 @@
 /* Where the arrays of a plan live. A reshaped value is its operand's array. Temporaries share
  * one block of scratch by the time that they are needed, may wait in the array of an output
- * that is written later, and may be written over an operand that is read for the last time. */
+ * that is written later, and may be written over an operand that is read for the last time. What
+ * puts elements into an array is written over that array if it can be, without a copy. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/bits.h"
 #include "core/plan/storage.h"
 
+#include "core/program/regions.h"
 #include "core/types/error.h"
 
 enum { ALIGNMENT = 64 };
@@ -27,6 +29,7 @@ struct storage {
   uint32_t open;     /* outputs before this one are written by now */
   uint32_t *waiting; /* temporaries in the arrays of outputs, while they are needed */
   uint32_t waiting_count;
+  uint32_t *reserved; /* per value: the output that is made of it by writing over it, or NO_HOME */
 };
 
 static size_t bytes_of(const struct joist_program *program, uint32_t value) {
@@ -82,6 +85,87 @@ static void find_lifetimes(struct storage *storage) {
   }
 }
 
+/* ---- what is written over its operand ---- */
+
+/* The input of the body of a loop that is its first carry: a `for` gives the iteration first. */
+static uint32_t first_carry(const struct joist_instruction *loop) {
+  return loop->op == JOIST_OP_FOR ? 1 : 0;
+}
+
+bool joist_carry_is_in_place(const struct joist_plan *body, const struct joist_instruction *loop,
+                             uint32_t k) {
+  const struct joist_program *const program = body->program;
+  if (k >= program->output_count) return false;
+  uint32_t at = body->root[program->outputs[k]];
+  if (body->home[at] != k) return false;
+  for (uint32_t j = 0; j < program->output_count; j++)
+    if (j != k && body->root[program->outputs[j]] == at) return false;
+  while (at != JOIST_NO_VALUE && program->values[at].input == JOIST_NO_INPUT) at = body->over[at];
+  return at != JOIST_NO_VALUE && program->values[at].input == first_carry(loop) + k;
+}
+
+size_t joist_elements_written(const struct joist_plan *body, const struct joist_instruction *loop,
+                              joist_value_id value) {
+  const struct joist_value *const values = body->program->values;
+  const uint32_t over = body->over[value];
+  const size_t count = joist_value_count(&values[value]);
+  if (over == JOIST_NO_VALUE || values[over].input == JOIST_NO_INPUT)
+    return over == JOIST_NO_VALUE ? count : 0;
+  const uint32_t input = values[over].input, first = first_carry(loop);
+  return input >= first && joist_carry_is_in_place(body, loop, input - first) ? 0 : count;
+}
+
+/* The operand that result r of an operation on whole arrays can be written over: the one that it
+ * puts elements into, or the carry of a loop. JOIST_NO_VALUE if there is none. */
+static joist_value_id written_into(const struct joist_plan *plan, const struct joist_group *group,
+                                   uint32_t r) {
+  const struct joist_program *const program = plan->program;
+  const struct joist_instruction *const i = &program->instructions[group->instruction];
+  if (i->region_count > 0 && i->op != JOIST_OP_IF) {
+    const struct joist_region_parts parts = joist_region_parts(program, i);
+    const struct joist_plan *const body = plan->bodies[group->first_body + i->region_count - 1];
+    return r < parts.carries && joist_carry_is_in_place(body, i, r) ? i->operand[parts.first + r]
+                                                                    : JOIST_NO_VALUE;
+  }
+  /* Sums that may not fit are found once more, exactly. */
+  const bool compares = joist_op_overflow_rule(i->op) > JOIST_OVERFLOW_NARROW &&
+                        (i->watch & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE)) != 0;
+  return joist_op_class(i->op) == JOIST_CLASS_ASSIGN && i->op != JOIST_OP_PAD && !compares &&
+                 program->values[i->operand[0]].type.dtype == program->values[i->result].type.dtype
+             ? i->operand[0]
+             : JOIST_NO_VALUE;
+}
+
+/* Finds what is written over operands that nothing else reads from then on. */
+static void find_over(struct storage *storage) {
+  struct joist_plan *const plan = storage->plan;
+  for (uint32_t g = 0; g < plan->group_count; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    const struct joist_instruction *const i = &storage->program->instructions[group->instruction];
+    for (uint32_t r = 0; group->kind == JOIST_GROUP_ARRAY && r < i->result_count; r++) {
+      const joist_value_id operand = written_into(plan, group, r);
+      if (operand == JOIST_NO_VALUE || storage->lives[plan->root[operand]].death != g) continue;
+      uint32_t reads = 0;
+      for (uint32_t k = 0; k < joist_reads(i); k++)
+        reads += plan->root[joist_read_at(i, k)] == plan->root[operand];
+      if (reads == 1) plan->over[i->result + r] = plan->root[operand];
+    }
+  }
+}
+
+/* Reserves the array of an output that is written over other arrays for these. */
+static void reserve_outputs(struct storage *storage) {
+  const struct joist_plan *const plan = storage->plan;
+  for (uint32_t v = 0; v < storage->program->value_count; v++) storage->reserved[v] = JOIST_NO_HOME;
+  for (uint32_t k = 0; k < storage->program->output_count; k++) {
+    uint32_t v = plan->root[storage->program->outputs[k]];
+    if (plan->home[v] != k || plan->over[v] == JOIST_NO_VALUE) continue;
+    for (; v != JOIST_NO_VALUE; v = plan->over[v]) storage->reserved[v] = k;
+  }
+}
+
+/* ---- what is computed tile by tile ---- */
+
 /* Whether a group may write `value` tile by tile where it reads `operand`. */
 static bool can_overwrite(const struct storage *storage, const struct joist_group *group,
                           uint32_t value, uint32_t operand) {
@@ -119,6 +203,7 @@ static bool fits_output(const struct storage *storage, uint32_t value, uint32_t 
   const struct joist_plan *const plan = storage->plan;
   const struct lifetime *const life = &storage->lives[value];
   const uint32_t output = storage->program->outputs[k];
+  if (storage->reserved[plan->root[output]] == k) return false;
   if (bytes_of(storage->program, output) < bytes_of(storage->program, value) ||
       element_size(storage, output) < element_size(storage, value))
     return false;
@@ -132,9 +217,19 @@ static bool overlap_in_time(const struct lifetime *a, const struct lifetime *b) 
   return a->birth <= b->death && b->birth <= a->death;
 }
 
+static void wait_in_output(struct storage *storage, uint32_t value, uint32_t k) {
+  storage->plan->home[value] = k;
+  storage->plan->waits[value] = true;
+  storage->waiting[storage->waiting_count++] = value;
+}
+
 /* An output's array that is free all the time that `value` lives. */
 static bool place_in_output(struct storage *storage, uint32_t value) {
-  struct joist_plan *const plan = storage->plan;
+  const struct joist_plan *const plan = storage->plan;
+  if (storage->reserved[value] != JOIST_NO_HOME) {
+    wait_in_output(storage, value, storage->reserved[value]);
+    return true;
+  }
   for (uint32_t k = storage->open; k < storage->program->output_count; k++) {
     if (!fits_output(storage, value, k)) continue;
     bool taken = false;
@@ -142,9 +237,7 @@ static bool place_in_output(struct storage *storage, uint32_t value) {
       taken = plan->home[storage->waiting[w]] == k &&
               overlap_in_time(&storage->lives[storage->waiting[w]], &storage->lives[value]);
     if (taken) continue;
-    plan->home[value] = k;
-    plan->waits[value] = true;
-    storage->waiting[storage->waiting_count++] = value;
+    wait_in_output(storage, value, k);
     return true;
   }
   return false;
@@ -170,7 +263,8 @@ static bool place_over_operand(struct storage *storage, uint32_t value) {
     struct lifetime *const life = &storage->lives[operand];
     if (life->death != birth || life->birth == birth || life->overwritten ||
         element_size(storage, operand) != element_size(storage, value) ||
-        !can_overwrite(storage, &plan->groups[birth], value, operand))
+        (plan->over[value] != operand &&
+         !can_overwrite(storage, &plan->groups[birth], value, operand)))
       continue;
     life->overwritten = true;
     insert_placed(storage, value, plan->offset[operand]);
@@ -218,30 +312,46 @@ static uint32_t by_birth(const struct storage *storage, uint32_t *starts, uint32
   return count;
 }
 
+/* Whether any group may write over its operand. */
+static bool any_over(const struct joist_plan *plan) {
+  bool any = false;
+  for (uint32_t g = 0; g < plan->group_count && !any; g++) {
+    const struct joist_group *const group = &plan->groups[g];
+    const uint32_t results = plan->program->instructions[group->instruction].result_count;
+    for (uint32_t r = 0; group->kind == JOIST_GROUP_ARRAY && r < results; r++)
+      any |= written_into(plan, group, r) != JOIST_NO_VALUE;
+  }
+  return any;
+}
+
 joist_status joist_storage_plan(struct joist_plan *plan, struct joist_error *error) {
   const struct joist_program *const program = plan->program;
-  bool any = false;
   for (uint32_t v = 0; v < program->value_count; v++) {
     plan->home[v] = JOIST_NO_HOME;
     plan->waits[v] = false;
+    plan->over[v] = JOIST_NO_VALUE;
   }
   for (uint32_t k = program->output_count; k-- > 0;) {
     const uint32_t value = plan->root[program->outputs[k]];
     if (program->values[value].input == JOIST_NO_INPUT) plan->home[value] = k;
   }
+  bool any = any_over(plan);
   for (uint32_t v = 0; v < program->value_count; v++) any |= is_temporary(plan, v);
   if (!any) return JOIST_OK;
   const size_t values = program->value_count;
   struct lifetime *const lives =
-      malloc(values * (sizeof *lives + 3 * sizeof(uint32_t)) +
+      malloc(values * (sizeof *lives + 4 * sizeof(uint32_t)) +
              (program->output_count + plan->group_count + 1) * sizeof(uint32_t));
   if (lives == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   struct storage storage = {.plan = plan, .program = program, .lives = lives};
   storage.placed = (uint32_t *)(void *)(lives + values);
   storage.waiting = storage.placed + values;
   uint32_t *const order = storage.waiting + values;
-  storage.written = order + values;
+  storage.reserved = order + values;
+  storage.written = storage.reserved + values;
   find_lifetimes(&storage);
+  find_over(&storage);
+  reserve_outputs(&storage);
   const uint32_t count = by_birth(&storage, storage.written + program->output_count, order);
   for (uint32_t k = 0; k < count; k++) {
     const uint32_t v = order[k], birth = lives[v].birth;

@@ -58,7 +58,7 @@ static inline joist_status convert(const struct running *r, uint64_t count, jois
 
 static inline joist_status copy_within(const struct running *r, void *to, const void *from,
                                        size_t bytes, struct joist_error *error) {
-  if (bytes == 0) return JOIST_OK;
+  if (bytes == 0 || to == from) return JOIST_OK;
   return joist_cuda_check(
       cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, r->state->stream), "copying",
       error);

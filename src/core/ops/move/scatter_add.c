@@ -188,7 +188,7 @@ static void column_task(const void *context, size_t column, size_t worker) {
   const char *const before = (const char *)a->call->in[0] + at;
   char *const after = (char *)a->call->out[0] + at;
   char *const sums = a->sum == a->dtype ? after : a->sums + worker * a->count * a->sum_size;
-  joist_convert_find(a->dtype, a->sum)(a->count, before, sums);
+  if (sums != before) joist_convert_find(a->dtype, a->sum)(a->count, before, sums);
   add_part(a, column, 0, a->n, 0, sums);
   if (sums != after) joist_convert_find(a->sum, a->dtype)(a->count, sums, after);
 }

@@ -226,6 +226,7 @@ joist_status joist_move(size_t size, const struct joist_walk *walk, const void *
 joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,
                                  const struct joist_run *run, struct joist_error *error) {
   struct joist_walk walk;
+  if (in == out) return JOIST_OK;
   joist_walk_init(&walk, false);
   joist_walk_add(&walk, count, 1, 1, NULL);
   return joist_move(size, &walk, in, out, run, error);

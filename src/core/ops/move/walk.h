@@ -52,7 +52,7 @@ joist_status joist_move_lines(size_t size, const struct joist_walk *walk,
                               const struct joist_run *run,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
-/* count elements in a row; and one of them repeated. */
+/* count elements in a row, if they are not there already; and one of them repeated. */
 joist_status joist_copy_elements(size_t size, size_t count, const void *in, void *out,
                                  const struct joist_run *run,
                                  struct joist_error *error) JOIST_MUST_CHECK;
