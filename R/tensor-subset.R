@@ -143,7 +143,7 @@ known_positions <- function(x, indices) {
     return(x)
   }
   in_place <- identical(substitute(x), quote(`*tmp*`))
-  if (is.logical(x) && !is.logical(value) && identical(topenv(parent.frame()), baseenv())) {
+  if (is.logical(x) && !is.logical(value) && identical(topenv(parent.frame()), .BaseNamespaceEnv)) {
     x <- as_filled(x, value)
   }
   extents <- shape(x)
