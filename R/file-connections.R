@@ -167,22 +167,18 @@ file_formats <- list(
   gzip = list(c(0x1f, 0x8b), "gzfile() or readRDS()")
 )
 
-# Calls `read`, which reads a file or raw vector; an error for one of another format names that.
-naming_format <- function(wanted, source, read) {
-  # tryCatch() would keep the result, which would be copied when it is first changed.
-  withCallingHandlers(read(), joist_value_error = function(e) {
-    first <- if (is.raw(source)) utils::head(source, 8L) else first_bytes(source)
-    found <- Filter(function(format) {
-      identical(first[seq_along(format[[1L]])], as.raw(format[[1L]]))
-    }, file_formats)
-    if (length(found) > 0L && names(found)[1L] != wanted) {
-      e$message <- paste0(
-        "this is a file of the format ", names(found)[1L], ", not ", wanted, "; it is read by ",
-        found[[1L]][[2L]]
-      )
-      stop(e)
-    }
-  })
+# An error that names the format of a file or raw vector, if that is another one.
+check_format <- function(wanted, source) {
+  first <- if (is.raw(source)) utils::head(source, 8L) else first_bytes(source)
+  found <- Filter(function(format) {
+    identical(first[seq_along(format[[1L]])], as.raw(format[[1L]]))
+  }, file_formats)
+  if (length(found) > 0L && names(found)[1L] != wanted) {
+    stop_joist(
+      "joist_value_error", "this is a file of the format ", names(found)[1L], ", not ", wanted,
+      "; it is read by ", found[[1L]][[2L]]
+    )
+  }
 }
 
 first_bytes <- function(path) {

@@ -75,15 +75,13 @@ nv_read_npy <- function(con, mmap = FALSE, reversed = FALSE, device = NULL, dtyp
   if (!is.null(dtype)) dtype <- as_dtype(dtype)
   made <- if (is_file_name(con)) {
     path <- found_path(con)
-    naming_format("npy", path, function() {
-      .Call(joist_r_read_npy, path, NULL, dtype, raw, reversed, mmap)
-    })
+    check_format("npy", path)
+    .Call(joist_r_read_npy, path, NULL, dtype, raw, reversed, mmap)
   } else {
     check_no_map(mmap)
     bytes <- all_bytes(con)
-    naming_format("npy", bytes, function() {
-      .Call(joist_r_read_npy, NULL, bytes, dtype, raw, reversed, FALSE)
-    })
+    check_format("npy", bytes)
+    .Call(joist_r_read_npy, NULL, bytes, dtype, raw, reversed, FALSE)
   }
   place_on(made, device)
 }
@@ -159,9 +157,8 @@ npz_members <- function(path) {
     error = function(e) NULL, warning = function(w) NULL
   )
   if (is.null(listed)) {
-    naming_format("npz", path, function() {
-      stop_joist("joist_value_error", "\"", path, "\" is not a readable zip archive")
-    })
+    check_format("npz", path)
+    stop_joist("joist_value_error", "\"", path, "\" is not a readable zip archive")
   }
   if (anyDuplicated(listed$Name)) {
     stop_joist("joist_value_error", "the archive has a name twice")

@@ -72,10 +72,8 @@ nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FAL
   check_flag(raw, "raw")
   if (!is.null(device)) device <- nv_device(device)
   path <- found_path(path)
-  made <- naming_format("safetensors", path, function() {
-    .Call(joist_r_read_safetensors, path, NULL, names, raw, reversed, mmap)
-  })
-  place_each(made, device)
+  check_format("safetensors", path)
+  place_each(.Call(joist_r_read_safetensors, path, NULL, names, raw, reversed, mmap), device)
 }
 
 #' @rdname nv_write_safetensors
