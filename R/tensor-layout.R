@@ -357,10 +357,13 @@ ends <- function(x, n, first) {
     count[d] <- if (first) floor(kept) else ceiling(kept) # as R's
     if (!first) start[d] <- extents[d] - count[d] + 1
   }
-  if (is_chunked(x)) {
-    return(do.call(`[`, c(list(x), Map(positions_from, start, count), drop = FALSE)))
+  if (is_traced(x)) {
+    return(slice(x, start, 1L, count))
   }
-  slice(x, start, 1L, count)
+  if (length(extents) == 1L) {
+    return(x[positions_from(start, count)])
+  }
+  do.call(`[`, c(list(x), Map(positions_from, start, count), drop = FALSE))
 }
 
 #' @export

@@ -6,6 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "r/arrays/concatenate.h"
 #include "r/arrays/index.h"
+#include "r/arrays/assign.h"
 #include "r/arrays/subset.h"
 #include "r/arrays/tensor_create.h"
 #include "r/arrays/tensor_export.h"

@@ -6,7 +6,7 @@
 #include "core/files/checksum.h"
 #include "core/files/chunk.h"
 #include "core/ops/move/place.h"
-#include "r/arrays/subset.h"
+#include "r/arrays/assign.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/exchange/files.h"

@@ -20,6 +20,7 @@
 #include "r/tensor/rules.h"
 #include "r/tensor/unknown.h"
 #include "r/tensor/view.h"
+#include "r/tensor/view_values.h"
 
 /* ---- tensors ---- */
 
@@ -227,18 +228,41 @@ static void read_unknown(const struct joist_r_unknown *unknown, struct joist_r_v
                                 : joist_r_moved(unknown->trace, (joist_value_id)unknown->number);
 }
 
+/* What the attributes of a vector say, whose elements are of that type. */
+static void read_attributes(SEXP x, const struct joist_r_marks *marks, struct joist_type type,
+                            struct joist_r_value *value) {
+  struct joist_argument *const argument = &value->argument;
+  argument->operand.type = type;
+  value->count = (size_t)XLENGTH(x);
+  shape_of_vector(marks, (R_xlen_t)value->count, &argument->shape);
+  argument->operand.rank = argument->shape.rank;
+  value->dim = marks->dim;
+  if (marks->names != R_NilValue || marks->dimnames != R_NilValue)
+    value->names = names_of_vector(marks, &argument->shape);
+}
+
+static void set_viewed(const struct joist_r_viewed *viewed, struct joist_r_value *value) {
+  value->form = JOIST_R_CONCRETE;
+  value->payload = viewed->payload;
+  value->missing = viewed->mask;
+  value->exposed = viewed->exposed;
+  if (TYPEOF(viewed->payload) == EXTPTRSXP) {
+    value->form = JOIST_R_REMOTE;
+    value->data = joist_r_remote_memory(viewed->payload);
+  } else {
+    value->data = joist_r_elements(viewed->payload);
+  }
+  if (viewed->mask != R_NilValue)
+    value->mask =
+        TYPEOF(viewed->mask) == EXTPTRSXP ? joist_r_remote_memory(viewed->mask) : RAW(viewed->mask);
+}
+
 static void read_vector(SEXP x, struct joist_r_value *value) {
   struct joist_argument *const argument = &value->argument;
   struct joist_r_marks marks;
   joist_r_read_marks(x, &marks);
   const struct joist_type marked = type_of_vector(&marks);
-  argument->operand.type = type_of_elements(x, marked);
-  value->count = (size_t)XLENGTH(x);
-  shape_of_vector(&marks, (R_xlen_t)value->count, &argument->shape);
-  argument->operand.rank = argument->shape.rank;
-  value->dim = marks.dim;
-  if (marks.names != R_NilValue || marks.dimnames != R_NilValue)
-    value->names = names_of_vector(&marks, &argument->shape);
+  read_attributes(x, &marks, type_of_elements(x, marked), value);
   struct joist_r_unknown unknown;
   if (joist_r_unknown_read(x, &unknown)) {
     read_unknown(&unknown, value);
@@ -251,18 +275,7 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
     read_plain(x, argument->operand.type, value);
     return;
   }
-  value->payload = viewed.payload;
-  value->missing = viewed.mask;
-  value->exposed = viewed.exposed;
-  if (TYPEOF(viewed.payload) == EXTPTRSXP) {
-    value->form = JOIST_R_REMOTE;
-    value->data = joist_r_remote_memory(viewed.payload);
-  } else {
-    value->data = joist_r_elements(viewed.payload);
-  }
-  if (viewed.mask != R_NilValue)
-    value->mask =
-        TYPEOF(viewed.mask) == EXTPTRSXP ? joist_r_remote_memory(viewed.mask) : RAW(viewed.mask);
+  set_viewed(&viewed, value);
 }
 
 /* The dtype and shape in the fields of an object that is not a vector. */
@@ -291,13 +304,15 @@ bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape
   if (is_vector(x)) {
     struct joist_r_marks marks;
     joist_r_read_marks(x, &marks);
-    *type = type_of_elements(x, type_of_vector(&marks));
+    const struct joist_type marked = type_of_vector(&marks);
+    if (type != NULL) *type = type_of_elements(x, marked);
     shape_of_vector(&marks, XLENGTH(x), shape);
   } else {
     SEXP fields[JOIST_R_AMBIGUOUS + 1];
     needs_object(x);
     joist_r_read_fields(x, fields);
-    describe_object(fields, type, shape);
+    struct joist_type own;
+    describe_object(fields, type == NULL ? &own : type, shape);
   }
   return true;
 }
@@ -489,7 +504,7 @@ static bool knows_no_missing(SEXP x) {
          (TYPEOF(x) == LGLSXP && LOGICAL_NO_NA(x));
 }
 
-void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+static void start_reading(SEXP x, struct joist_r_value *value) {
   *value = (struct joist_r_value){.object = x,
                                   .payload = R_NilValue,
                                   .dim = R_NilValue,
@@ -497,6 +512,33 @@ void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_
                                   .missing = R_NilValue};
   joist_r_view_warn();
   joist_r_poison_check();
+}
+
+bool joist_r_read_shown(SEXP x, struct joist_r_value *value, const void **values) {
+  struct joist_r_viewed viewed;
+  if (!is_tensor(x) || !is_vector(x) || !joist_r_view_peek(x, &viewed, values)) return false;
+  struct joist_r_marks marks;
+  joist_r_read_marks(x, &marks);
+  const struct joist_type marked = type_of_vector(&marks);
+  if (marked.dtype != viewed.dtype || (SEXPTYPE)TYPEOF(x) != joist_r_view_type(marked.dtype))
+    return false;
+  start_reading(x, value);
+  read_attributes(x, &marks, marked, value);
+  set_viewed(&viewed, value);
+  return true;
+}
+
+bool joist_r_refresh(const struct joist_r_value *value, const void *values, size_t n,
+                     void *elements, uint8_t *mask) {
+  const joist_dtype dtype = value->argument.operand.type.dtype;
+  if (values != NULL && TYPEOF(value->object) == REALSXP &&
+      !are_elements(dtype, values, (R_xlen_t)n))
+    return false;
+  return joist_r_refresh_values(dtype, values, n, elements, mask);
+}
+
+void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
+  start_reading(x, value);
   if (is_tensor(x)) {
     if (is_vector(x))
       read_vector(x, value);

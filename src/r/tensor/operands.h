@@ -36,6 +36,13 @@ void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value 
 /* The same, for callers that know what to do with missing values, which the others refuse with a
  * joist_value_error. */
 void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
+/* The same for a caller that reads a few elements of a tensor whose values another caller may
+ * write to, as joist_r_view_peek() reads them; false, and nothing is read, for any other object. */
+bool joist_r_read_shown(SEXP x, struct joist_r_value *value, const void **values);
+/* Brings n elements that were read so, and their mask, up to date; false if a value is none of the
+ * dtype. */
+bool joist_r_refresh(const struct joist_r_value *value, const void *values, size_t n,
+                     void *elements, uint8_t *mask);
 static inline bool joist_r_has_missing(const struct joist_r_value *value) {
   return value->missing != R_NilValue || value->mask != NULL;
 }
@@ -69,7 +76,8 @@ joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype
 /* An operand of a promotion: a tensor or an R value, under the current rules. */
 void joist_r_operand(SEXP x, struct joist_operand *out);
 
-/* The dtype and shape of a tensor, without looking at its elements; false if x is not a tensor. */
+/* The dtype and shape of a tensor; false if x is not a tensor. Values that a caller may have
+ * written are compared with the dtype; not for the shape alone, where `type` is NULL. */
 bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape);
 
 /* A payload of the elements that another object may hold, too: that of the value, or a copy where

@@ -8,9 +8,9 @@
 #include "r/tensor/operands.h"
 #include "r/tensor/rules.h"
 
-static struct joist_type describe(SEXP x, struct joist_shape *shape) {
-  struct joist_type type;
-  if (joist_r_describe(x, &type, shape)) return type;
+/* `type` may be NULL. */
+static void describe(SEXP x, struct joist_type *type, struct joist_shape *shape) {
+  if (joist_r_describe(x, type, shape)) return;
   SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), x));
   SEXP class = PROTECT(joist_r_eval(PROTECT(Rf_lang2(Rf_install("class"), quoted))));
   joist_r_stop(JOIST_ERROR_VALUE, "expected a tensor, got %s; make one with nv_tensor()",
@@ -18,26 +18,30 @@ static struct joist_type describe(SEXP x, struct joist_shape *shape) {
 }
 
 SEXP joist_r_dtype_of(SEXP x) {
+  struct joist_type type;
   struct joist_shape shape;
-  return joist_r_dtype_object(describe(x, &shape).dtype);
+  describe(x, &type, &shape);
+  return joist_r_dtype_object(type.dtype);
 }
 
 SEXP joist_r_shape_of(SEXP x) {
   struct joist_shape shape;
-  (void)describe(x, &shape);
+  describe(x, NULL, &shape);
   return joist_r_shape_object(&shape);
 }
 
 SEXP joist_r_is_ambiguous(SEXP x) {
+  struct joist_type type;
   struct joist_shape shape;
-  return Rf_ScalarLogical(describe(x, &shape).ambiguous);
+  describe(x, &type, &shape);
+  return Rf_ScalarLogical(type.ambiguous);
 }
 
 SEXP joist_r_length_of(SEXP x) {
   struct joist_shape shape;
   double count = 1; /* an abstract tensor may have more than memory holds */
   if (TYPEOF(x) == S4SXP) {
-    (void)describe(x, &shape);
+    describe(x, NULL, &shape);
     for (int d = 0; d < shape.rank; d++) count *= shape.extent[d];
   } else {
     count = (double)Rf_xlength(x);
@@ -48,14 +52,14 @@ SEXP joist_r_length_of(SEXP x) {
 SEXP joist_r_dim_of(SEXP x) {
   struct joist_shape shape;
   if (TYPEOF(x) != S4SXP) return Rf_getAttrib(x, R_DimSymbol);
-  (void)describe(x, &shape);
+  describe(x, NULL, &shape);
   return shape.rank < 2 ? R_NilValue : joist_r_shape_object(&shape);
 }
 
 SEXP joist_r_device_of(SEXP x) {
   struct joist_shape shape;
   struct joist_r_value value;
-  (void)describe(x, &shape);
+  describe(x, NULL, &shape);
   if (TYPEOF(x) == S4SXP) return R_NilValue;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   if (value.form != JOIST_R_REMOTE) return R_NilValue;
@@ -64,6 +68,7 @@ SEXP joist_r_device_of(SEXP x) {
 
 SEXP joist_r_stored(SEXP like) {
   struct joist_shape shape;
-  const struct joist_type type = describe(like, &shape);
+  struct joist_type type;
+  describe(like, &type, &shape);
   return joist_r_object(type, &shape);
 }

@@ -25,8 +25,9 @@ enum { NOTE, VALUES, REPLACED, MASK, PARTS }; /* of the list */
 enum { DTYPE, FLAGS, NOTE_SIZE };             /* of the note, in bytes */
 /* Flags: a caller may write through a pointer to the values; the payload was searched for elements
  * that R's type cannot represent; R sees a converted vector even if the payload is of its type, as
- * some of its elements are missing, or -2^31. */
-enum { EXPOSED = 1, SEARCHED = 2, CONVERTED = 4, FLAG_SETS = 8 };
+ * some of its elements are missing, or -2^31; all values were compared with the payload since a
+ * caller got a writable pointer. */
+enum { EXPOSED = 1, SEARCHED = 2, CONVERTED = 4, COMPARED = 8, FLAG_SETS = 16 };
 enum { BLOCK = 512 }; /* elements that are compared at once */
 
 /* Whether the payload itself is the vector that R sees. */
@@ -76,13 +77,16 @@ static joist_dtype dtype_of(SEXP x) { return (joist_dtype)RAW_RO(note_of(x))[DTY
 static bool has_flag(SEXP x, int flag) { return (RAW_RO(note_of(x))[FLAGS] & flag) != 0; }
 static bool is_exposed(SEXP x) { return has_flag(x, EXPOSED); }
 
-static void set_flag(SEXP x, int flag) {
-  SEXP note = notes[dtype_of(x)][RAW_RO(note_of(x))[FLAGS] | flag], kept = R_altrep_data2(x);
+static void set_flags(SEXP x, int flags) {
+  SEXP note = notes[dtype_of(x)][flags], kept = R_altrep_data2(x);
   if (TYPEOF(kept) == VECSXP)
     SET_VECTOR_ELT(kept, NOTE, note);
   else
     R_set_altrep_data2(x, note);
 }
+
+static void set_flag(SEXP x, int flag) { set_flags(x, RAW_RO(note_of(x))[FLAGS] | flag); }
+static void clear_flag(SEXP x, int flag) { set_flags(x, RAW_RO(note_of(x))[FLAGS] & ~flag); }
 
 static SEXP kept_part(SEXP x, int part) {
   SEXP kept = R_altrep_data2(x);
@@ -234,15 +238,13 @@ static void *data(SEXP x, Rboolean writable) {
     else
       note_smallest(x);
   }
-  if (is_direct(x)) {
-    if (writable && !is_exposed(x)) {
-      own_payload(x);
-      set_flag(x, EXPOSED);
-    }
-    return joist_r_elements(R_altrep_data1(x));
+  const bool direct = is_direct(x);
+  if (direct && writable && !is_exposed(x)) own_payload(x);
+  SEXP values = direct ? R_altrep_data1(x) : made_values(x);
+  if (writable) {
+    set_flag(x, EXPOSED);
+    clear_flag(x, COMPARED);
   }
-  SEXP values = made_values(x);
-  if (writable) set_flag(x, EXPOSED);
   return elements_of(values);
 }
 
@@ -590,6 +592,7 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
   if (exposed && !is_direct(x)) update_payload(x);
   joist_r_map_check(R_altrep_data1(x));
   SEXP mask = exposed && is_direct(x) ? written_mask(x) : kept_part(x, MASK);
+  if (exposed) set_flag(x, COMPARED);
   *viewed = (struct joist_r_viewed){R_altrep_data1(x), mask, dtype_of(x), exposed};
   return true;
 }
@@ -597,13 +600,20 @@ bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed) {
 void joist_r_view_set_mask(SEXP x, SEXP mask) {
   if (mask == R_NilValue && kept_part(x, MASK) == R_NilValue) return;
   keep(x, MASK, mask);
-  SEXP note = note_of(x);
-  int flags = RAW_RO(note)[FLAGS];
   if (mask != R_NilValue)
-    flags |= CONVERTED;
+    set_flag(x, CONVERTED);
   else if (!is_exposed(x)) /* its values are where a caller may write */
-    flags &= ~CONVERTED;
-  SET_VECTOR_ELT(R_altrep_data2(x), NOTE, notes[dtype_of(x)][flags]);
+    clear_flag(x, CONVERTED);
+}
+
+bool joist_r_view_peek(SEXP x, struct joist_r_viewed *viewed, const void **values) {
+  x = ALTREP(x) ? unwrapped(x) : R_NilValue;
+  if (x == R_NilValue || !has_flag(x, COMPARED) || !is_readable(x)) return false;
+  const bool direct = is_direct(x);
+  *viewed = (struct joist_r_viewed){R_altrep_data1(x), direct ? R_NilValue : kept_part(x, MASK),
+                                    dtype_of(x), true};
+  *values = direct ? NULL : elements_of(values_of(x));
+  return true;
 }
 
 bool joist_r_view_exposed(SEXP x) {
@@ -619,14 +629,7 @@ void joist_r_view_changed(SEXP x) {
     keep(x, REPLACED, values);
     keep(x, VALUES, R_NilValue);
   }
-  if (has_flag(x, SEARCHED)) {
-    SEXP note = notes[dtype_of(x)][RAW_RO(note_of(x))[FLAGS] & ~SEARCHED];
-    SEXP kept = R_altrep_data2(x);
-    if (TYPEOF(kept) == VECSXP)
-      SET_VECTOR_ELT(kept, NOTE, note);
-    else
-      R_set_altrep_data2(x, note);
-  }
+  if (has_flag(x, SEARCHED)) clear_flag(x, SEARCHED);
 }
 
 void joist_r_view_empty(SEXP x) {

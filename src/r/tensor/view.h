@@ -44,6 +44,19 @@ struct joist_r_viewed {
  * that was truncated. */
 bool joist_r_view_read(SEXP x, struct joist_r_viewed *viewed);
 
+/* The same for a caller that reads a few elements of a vector that another caller may write to;
+ * false for any other vector. R's code takes writable pointers for much that it only reads, and
+ * whether it wrote shows only in a comparison of all values with the payload. That is done once
+ * after each pointer (until then this is false). From then on a few elements are read as the
+ * payload and the mask had them, with `values`, what R sees now, and joist_r_refresh_values()
+ * brings them up to date. `values` is NULL if R sees the payload.
+ *
+ * That is right even if the caller kept its pointer and wrote later, since R's values are the
+ * truth: each of these elements becomes what a comparison of all would make of it. Only a value
+ * elsewhere that does not fit the dtype, written by a kept pointer, is not noticed here; the first
+ * operation on the whole finds it. */
+bool joist_r_view_peek(SEXP x, struct joist_r_viewed *viewed, const void **values);
+
 /* Gives a vector made by joist_r_view() a mask, on the same device, or takes it away: R_NilValue.
  * At least one value is missing. */
 void joist_r_view_set_mask(SEXP x, SEXP mask);

@@ -60,3 +60,24 @@ size_t joist_r_merge_values(joist_dtype dtype, const char *values, const char *s
   }
   return 0;
 }
+
+bool joist_r_refresh_values(joist_dtype dtype, const void *values, size_t n, void *elements,
+                            uint8_t *mask) {
+  enum { BLOCK = 64 };
+  const size_t each = joist_r_value_size(joist_r_view_type(dtype)), size = joist_dtype_size(dtype);
+  if (values == NULL) {
+    joist_missing_mask(joist_r_view_host(dtype), elements, n, mask);
+    return true;
+  }
+  Rcomplex shown[BLOCK];
+  struct joist_error error;
+  size_t misfit = 0;
+  for (size_t start = 0; start < n && misfit == 0; start += BLOCK) {
+    const size_t count = n - start < BLOCK ? n - start : BLOCK;
+    char *const to = (char *)elements + start * size;
+    (void)joist_r_convert_values(dtype, to, mask + start, count, shown, NULL);
+    misfit = joist_r_merge_values(dtype, (const char *)values + start * each, (const char *)shown,
+                                  count, to, mask + start, &error);
+  }
+  return misfit == 0;
+}

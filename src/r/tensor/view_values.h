@@ -25,4 +25,9 @@ size_t joist_r_convert_values(joist_dtype dtype, const void *elements, const uin
 size_t joist_r_merge_values(joist_dtype dtype, const char *values, const char *shown, size_t n,
                             char *to, uint8_t *mask, struct joist_error *error);
 
+/* Brings n elements and their mask up to date with their values, or with the NA among the elements
+ * themselves where `values` is NULL. Returns false if a value does not fit the dtype. */
+bool joist_r_refresh_values(joist_dtype dtype, const void *values, size_t n, void *elements,
+                            uint8_t *mask);
+
 #endif
