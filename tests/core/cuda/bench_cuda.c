@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../rules.h"
 #include "core/device.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/random_element.h"
