@@ -114,12 +114,12 @@ matches_integer64 <- function(frame) {
 
 #' @exportS3Method bit64::rowSums
 rowSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_name_linter.
-  sums_of(x, na.rm, dims, nv_row_sums)
+  sums_of(x, na.rm, -row_dims(x, dims))
 }
 
 #' @exportS3Method bit64::colSums
 colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_name_linter.
-  sums_of(x, na.rm, dims, nv_col_sums)
+  sums_of(x, na.rm, row_dims(x, dims))
 }
 
 #' Unique and repeated elements

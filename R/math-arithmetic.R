@@ -11,13 +11,11 @@
 #' Integer results that do not fit wrap modulo 2^n, with a warning; [with_promotion()] can make
 #' them saturate, or change the warning. `nv_floor_div()` and `nv_mod()` round down, so the sign
 #' of the modulus is that of the divisor, as in R; `nv_remainder()` truncates, so the sign is
-#' that of the dividend, as in C. `nv_round_div()` of integers rounds to the nearest, halves away
-#' from zero; the quotient of a number and 0 is an integer that does not fit, and that of 0 and 0
-#' is 0. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and `bf16` are computed
-#' in `f32` and rounded once. `nv_min()` and `nv_max()` compare two operands element by element,
-#' as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; 0 is larger than -0, in
-#' either order. The smallest and largest elements of one tensor are [nv_reduce_min()] and
-#' [nv_reduce_max()], or `min()` and `max()`.
+#' that of the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
+#' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two operands
+#' element by element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; 0 is larger
+#' than -0, in either order. The smallest and largest elements of one tensor are [nv_reduce_min()]
+#' and [nv_reduce_max()], or `min()` and `max()`.
 #'
 #' Results are missing where an operand is (see [nv_mask()]), but `x^0` and `1^x` are 1 for all `x`.
 #' Overflow of integers does not give missing values.
@@ -29,7 +27,9 @@
 #' @return A tensor of the common dtype. `nv_div()` and `nv_atan2()` give a float: a common dtype
 #'   that is neither float nor complex is promoted with the rules' ambiguous default float (under
 #'   anvil `i32 / i32` is `f32?`). Rules that divide integers as integers (`c`, `arrow`,
-#'   `jax_lax`, `anvl_2026_09`) truncate the quotient; `octave` has that of `nv_round_div()`.
+#'   `jax_lax`, `anvl_2026_09`) truncate the quotient; `octave` rounds it to the
+#'   nearest, halves away from zero, where the quotient of a number and 0 is an integer that does
+#'   not fit, and that of 0 and 0 is 0.
 #'   Under `octave`, `+`, `-`, `*`, `/` and `^` of an integer of up to 32 bits and a float are
 #'   computed in double and rounded to that integer dtype, halves away from zero, as in Octave.
 #' @section Errors: `joist_promotion_error` when the rules know no common dtype,
@@ -43,14 +43,13 @@
 #' nv_tensor(1:3, "i16") / nv_tensor(2L, "i16")
 #' nv_tensor(c(100, NA), "i8") + 100L
 #' @eval same_page("nv_add", "nv_sub", "nv_mul", "nv_div", "nv_pow", "nv_floor_div",
-#'   "nv_round_div", "nv_mod", "nv_remainder", "nv_min", "nv_max", "nv_atan2")
+#'   "nv_mod", "nv_remainder", "nv_min", "nv_max", "nv_atan2")
 nv_add <- function(lhs, rhs) .Call(joist_r_op2, "add", lhs, rhs)
 nv_sub <- function(lhs, rhs) .Call(joist_r_op2, "sub", lhs, rhs)
 nv_mul <- function(lhs, rhs) .Call(joist_r_op2, "mul", lhs, rhs)
 nv_div <- function(lhs, rhs) .Call(joist_r_op2, "div", lhs, rhs)
 nv_pow <- function(lhs, rhs) .Call(joist_r_op2, "pow", lhs, rhs)
 nv_floor_div <- function(lhs, rhs) .Call(joist_r_op2, "floor_div", lhs, rhs)
-nv_round_div <- function(lhs, rhs) .Call(joist_r_op2, "round_div", lhs, rhs)
 nv_mod <- function(lhs, rhs) .Call(joist_r_op2, "mod", lhs, rhs)
 nv_remainder <- function(lhs, rhs) .Call(joist_r_op2, "remainder", lhs, rhs)
 nv_min <- function(lhs, rhs) .Call(joist_r_op2, "min", lhs, rhs)

@@ -92,9 +92,8 @@ nv_digamma <- function(x) .Call(joist_r_op1, "digamma", x)
 #' Signs and rounding
 #'
 #' The negative, absolute value, sign and rounding of each element, also by unary `-`, `abs()`,
-#' `sign()`, `floor()`, `ceiling()` and `trunc()`. `nv_round_away()` rounds to the nearest whole
-#' number, halves away from zero, as C, Octave and MATLAB do; [nv_round()] and R's `round()` take
-#' the even one. Rounding leaves integers unchanged. The negative and the absolute value of the
+#' `sign()`, `floor()`, `ceiling()` and `trunc()`; [nv_round()] rounds to the nearest. Rounding
+#' leaves integers unchanged. The negative and the absolute value of the
 #' smallest integer wrap to itself, with a warning. The absolute value of a complex number is
 #' accurate to `r stated_error("abs")`, and infinite if one of the parts is.
 #'
@@ -105,18 +104,15 @@ nv_digamma <- function(x) .Call(joist_r_op1, "digamma", x)
 #'   of complex tensors.
 #' @examples
 #' floor(nv_tensor(c(0.5, 1.5, -2.5)))
-#' nv_round_away(nv_tensor(c(0.5, 1.5, -2.5)))
 #' abs(nv_tensor(c(3+4i, -1i)))
 #' -nv_tensor(1:3, "ui8")
-#' @eval same_page("nv_negate", "nv_abs", "nv_sign", "nv_floor", "nv_ceiling", "nv_trunc",
-#'   "nv_round_away")
+#' @eval same_page("nv_negate", "nv_abs", "nv_sign", "nv_floor", "nv_ceiling", "nv_trunc")
 nv_negate <- function(x) .Call(joist_r_op1, "negate", x)
 nv_abs <- function(x) .Call(joist_r_op1, "abs", x)
 nv_sign <- function(x) .Call(joist_r_op1, "sign", x)
 nv_floor <- function(x) .Call(joist_r_op1, "floor", x)
 nv_ceiling <- function(x) .Call(joist_r_op1, "ceiling", x)
 nv_trunc <- function(x) .Call(joist_r_op1, "trunc", x)
-nv_round_away <- function(x) .Call(joist_r_op1, "round_away", x)
 
 #' NaN and infinity
 #'

@@ -222,7 +222,7 @@ mean.nv_tensor <- function(x, ..., na.rm = FALSE) { # nolint: object_name_linter
   if (...length() > 0L) {
     stop_joist("joist_value_error", "mean() of a tensor takes no further arguments; see nv_mean()")
   }
-  means_of(x, na.rm, NULL, nv_mean, nv_reduce_sum)
+  means_of(x, na.rm, NULL)
 }
 
 #' @export

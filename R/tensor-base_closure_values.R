@@ -9,22 +9,37 @@ nan_to <- function(value, x) {
   if (may_be_na(x)) nv_ifelse(nv_is_na(x), scalar_like(value, x), without_mask(x)) else x
 }
 
-sums_of <- function(x, remove, dims, sums) {
+sums_of <- function(x, remove, over) {
   check_flag(remove, "na.rm")
-  if (is_chunked(x)) sums(without_nan(x, remove), dims) else sums(x, dims, na_rm = remove)
+  if (!is_chunked(x)) {
+    return(nv_reduce_sum(x, over, na_rm = remove))
+  }
+  nv_reduce_sum(without_nan(x, remove), over)
 }
 
-means_of <- function(x, remove, dims, means, sums) {
+means_of <- function(x, remove, over) {
   check_flag(remove, "na.rm")
   if (!remove || !may_be_na(x)) {
-    return(means(x, dims))
+    return(nv_mean(x, over))
   }
   if (!is_chunked(x)) {
-    return(means(x, dims, na_rm = TRUE))
+    return(nv_mean(x, over, na_rm = TRUE))
   }
-  mean <- sums(in_double(without_nan(x, TRUE)), dims) / sums(!nv_is_nan(x), dims, dtype = "f64")
-  type <- means(abstract_of(x), dims)
+  counts <- nv_reduce_sum(!nv_is_nan(x), over, dtype = "f64")
+  mean <- nv_reduce_sum(in_double(without_nan(x, TRUE)), over) / counts
+  type <- nv_mean(abstract_of(x), over)
   nv_convert(mean, dtype(type), ambiguous(type))
+}
+
+# The dimensions that are rows, the first ones: colSums() and its like reduce over them, and
+# rowSums() over the others.
+row_dims <- function(x, dims) {
+  rank <- length(part_shape(x))
+  if (rank < 2L) {
+    stop_joist("joist_shape_error", "rows and columns need rank 2 or more, not ", rank)
+  }
+  check_dims(dims, "dims", rank - 1L, single = TRUE)
+  seq_len(dims)
 }
 
 # The position of the first extreme that is not NaN: as in base R, with a name, and empty if there

@@ -19,10 +19,10 @@ setClassUnion("nv_number", c("nv_tensor", "numeric", "logical", "complex", "matr
 # Each takes the arguments that its generic has, by their names.
 # nolint start: object_name_linter.
 base_methods <- list(
-  rowSums = function(x, na.rm, dims, ...) sums_of(x, na.rm, dims, nv_row_sums),
-  colSums = function(x, na.rm, dims, ...) sums_of(x, na.rm, dims, nv_col_sums),
-  rowMeans = function(x, na.rm, dims, ...) means_of(x, na.rm, dims, nv_row_means, nv_row_sums),
-  colMeans = function(x, na.rm, dims, ...) means_of(x, na.rm, dims, nv_col_means, nv_col_sums),
+  rowSums = function(x, na.rm, dims, ...) sums_of(x, na.rm, -row_dims(x, dims)),
+  colSums = function(x, na.rm, dims, ...) sums_of(x, na.rm, row_dims(x, dims)),
+  rowMeans = function(x, na.rm, dims, ...) means_of(x, na.rm, -row_dims(x, dims)),
+  colMeans = function(x, na.rm, dims, ...) means_of(x, na.rm, row_dims(x, dims)),
   which.min = function(x) first_extreme(x, nv_argmin),
   which.max = function(x) first_extreme(x, nv_argmax),
   sd = function(x, na.rm) sd_of_tensor(x, na.rm),

@@ -150,6 +150,7 @@ changed_message <- function(facts, file, line) {
     "convert" = "assignment",
     "ifelse" = "`if` or nv_ifelse()",
     "as.double" = "as.double()",
+    "round_div" = "nv_div()",
     paste0("nv_", facts$op, "()")
   )
   if (isTRUE(facts$beyond)) {

@@ -56,7 +56,7 @@ reduction_call <- function(row) {
     wide <- switch(kind_of(format(dtype(x))), complex = "c128", float = "f64", c("i64", "f64"))
     attributes$dtype <- pick(wide)
   }
-  f <- getExportedValue("joist", paste0("nv_", row$name))
+  f <- nv(row$name)
   list(f = function(x) do.call(f, c(list(x), attributes)), operands = list(x))
 }
 
@@ -64,7 +64,7 @@ cumulative_call <- function(row) {
   dim <- NULL
   x <- operand_of(row$name)
   if (rank_of(x) > 0L) dim <- some_dim(rank_of(x))
-  f <- getExportedValue("joist", paste0("nv_", row$name))
+  f <- nv(row$name)
   list(f = function(x) f(x, dim), operands = list(x))
 }
 
@@ -99,7 +99,7 @@ draw_call <- function(row) {
     rexp = list(one(0.1, 3)), rgamma = list(one(0.1, 3), one(0.5, 2)),
     rpois = list(pick(list(one(0.1, 30), 3)))
   )
-  f <- getExportedValue("joist", paste0("nv_", row$name))
+  f <- nv(row$name)
   tensors <- own[vapply(own, is_tensor, NA)]
   list(f = function(key, ...) {
     parts <- own
@@ -368,7 +368,7 @@ ordered_call <- function(name, f) {
 }
 
 position_call <- function(name) {
-  f <- getExportedValue("joist", paste0("nv_", name))
+  f <- nv(name)
   x <- operand_of(name, pmax(random_shape(), 1L))
   dim <- some_dim(rank_of(x))
   keep <- flag()

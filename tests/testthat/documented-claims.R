@@ -377,11 +377,6 @@ raised_errors <- alist(
     joist_dtype_error = signif(z, 1),
     joist_value_error = round(v, 1:2)
   ),
-  nv_row_sums = list(
-    joist_shape_error = nv_row_sums(v),
-    joist_shape_error = nv_row_sums(x, dims = 2),
-    joist_dtype_error = nv_row_means(x, dtype = "bool")
-  ),
   nv_runif = list(
     joist_dtype_error = nv_runif(1, dtype = "i32"),
     joist_dtype_error = nv_rnorm(1, dtype = "i32"),
@@ -736,10 +731,6 @@ given_dtypes <- alist(
     f16 = nv_reduce_sum(i, dtype = "f16")
   ),
   nv_round = list(i16 = round(i, -1), f32 = nv_signif(v, 1), `f32?` = nv_round(0.15, 1)),
-  nv_row_sums = list(
-    f32 = nv_row_sums(x), i64 = nv_col_sums(nv_tensor(matrix(1:4, 2))),
-    `f32?` = nv_col_means(nv_tensor(matrix(1:4, 2)))
-  ),
   nv_runif = list(
     f32 = nv_runif(2), i32 = nv_randint(2, 1L, 6L), i32 = nv_rbinom(2, 3, 0.5),
     bool = nv_rbernoulli(2), ui32 = nv_random_bits(2), c128 = nv_rnorm(2, dtype = "c128")

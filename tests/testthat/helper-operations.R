@@ -7,6 +7,14 @@ operation_table <- function() as.data.frame(.Call(joist:::joist_r_op_names))
 
 # Runs an operation by its name, also one without an R function.
 run_operation <- function(...) joist:::apply_operation(...)
+# The function of an operation, exported or not.
+nv <- function(op) {
+  name <- paste0("nv_", op)
+  if (name %in% getNamespaceExports("joist")) {
+    return(getExportedValue("joist", name))
+  }
+  function(...) run_operation(op, list(...))
+}
 
 # Operations whose results are piecewise constant, not numbers, or random: gradient() ends there.
 # test-gradient-functions.R calls each of them.
@@ -143,7 +151,7 @@ operation_calls <- function(n, dtype = NULL) {
 
   # Of the others, one operand or two of a kind that they compute in.
   call_of <- function(row) {
-    f <- getExportedValue("joist", paste0("nv_", row$name))
+    f <- nv(row$name)
     kinds <- strsplit(row$kinds, " ")[[1]]
     has <- function(kind) given || kind %in% kinds
     operands <- if (has("float")) list(v, w) else if (has("int")) list(i, j) else list(b, b)

@@ -43,7 +43,7 @@ test_that("functions of complex numbers refuse, where those of real ones are pie
 test_that("the derivative ends at results that are piecewise constant, not numbers, or random", {
   whole <- function(x) nv_convert(x, "i32")
   of_whole <- function(op, ...) {
-    f <- getExportedValue("joist", paste0("nv_", op))
+    f <- nv(op)
     function(x) f(whole(x), ...)
   }
   # A key that depends on x: programs omit operations on constants.
@@ -54,13 +54,13 @@ test_that("the derivative ends at results that are piecewise constant, not numbe
       "sign", "floor", "ceiling", "trunc", "round", "round_away", "is_nan", "is_finite",
       "is_infinite", "imag",
       "arg", "argmin", "argmax"
-    )), function(op) getExportedValue("joist", paste0("nv_", op))),
+    )), function(op) nv(op)),
     lapply(stats::setNames(nm = c("eq", "ne", "lt", "le", "gt", "ge")), function(op) {
-      f <- getExportedValue("joist", paste0("nv_", op))
+      f <- nv(op)
       function(x) f(x, rev(x))
     }),
     lapply(stats::setNames(nm = c("and", "or", "xor")), function(op) {
-      f <- getExportedValue("joist", paste0("nv_", op))
+      f <- nv(op)
       function(x) f(x > 0, rev(x) > 0)
     }),
     lapply(stats::setNames(nm = c(
@@ -126,7 +126,7 @@ assigned <- function(x, i, j, value) {
 # A function, and its arguments.
 case <- function(f, ...) list(f = f, arguments = list(...))
 of_op <- function(op, ...) {
-  f <- getExportedValue("joist", paste0("nv_", op))
+  f <- nv(op)
   case(function(...) weigh(f(...)), ...)
 }
 
@@ -165,7 +165,7 @@ cases <- c(
     of_op(op, a3)
   }),
   lapply(c(along_sum = "cumsum", along_prod = "cumprod", along_min = "cummin"), function(op) {
-    f <- getExportedValue("joist", paste0("nv_", op))
+    f <- nv(op)
     case(function(x) weigh(f(x, 2)), a3)
   }),
   list(

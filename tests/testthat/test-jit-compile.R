@@ -1,7 +1,6 @@
 # jit(): the same results as without it, and what tracing may and may not do.
 
 op_table <- operation_table()
-nv <- function(op) getExportedValue("joist", paste0("nv_", op))
 
 # The value of an expression, or the class and message of its error.
 result_of <- function(code) {

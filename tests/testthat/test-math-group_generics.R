@@ -2,7 +2,6 @@
 # that have none fail loudly.
 
 op_table <- operation_table()
-nv <- function(op) getExportedValue("joist", paste0("nv_", op))
 message_of <- function(code) conditionMessage(tryCatch(code, error = identity))
 
 test_that("every generic in the table of operations calls its operation", {

@@ -86,7 +86,8 @@ test_that("all results of small dtypes that do not fit are counted, and saturate
   binary <- list(
     add = list(`+`, `+`), sub = list(`-`, `-`), mul = list(`*`, `*`),
     floor_div = list(`%/%`, `%/%`), shift_left = list(nv_shift_left, function(x, y) x * 2^y),
-    pow = list(`^`, `^`), round_div = list(nv_round_div, rounded_quotient),
+    pow = list(`^`, `^`),
+    round_div = list(function(x, y) run_operation("round_div", list(x, y)), rounded_quotient),
     div = list(function(x, y) with_promotion("arrow", x / y), function(x, y) trunc(x / y))
   )
   unary <- list(negate = list(`-`, `-`), abs = list(abs, abs))

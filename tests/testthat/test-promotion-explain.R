@@ -260,7 +260,8 @@ test_that("operations are explained with the dtype they have", {
   elementwise <- which(table$family == "elementwise" & fixed)
   dtypes <- c("bool", "i8", "ui64", "f16", "f32", "c64")
   for (op in setdiff(table$name[elementwise], casts)) {
-    f <- getExportedValue("joist", paste0("nv_", op))
+    f <- get0(paste0("nv_", op), asNamespace("joist"))
+    if (is.null(f)) next # what only other operations compute by
     arity <- table$least[match(op, table$name)]
     for (rules in c("anvil", "numpy", "torch")) {
       for (dtype in dtypes) {

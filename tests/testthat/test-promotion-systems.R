@@ -395,7 +395,7 @@ test_that("Octave rounds quotients of integers, and saturates what does not fit"
   expect_identical(as_array(with_promotion("octave", none / nv_tensor(c(0, 2), "i32"))), c(NA, 4L))
   expect_error(
     with_promotion("octave", x / y, on = c(overflow = "error")),
-    "nv_round_div(): 3 results of i8, the first at position 5", fixed = TRUE
+    "nv_div(): 3 results of i8, the first at position 5", fixed = TRUE
   )
 })
 

@@ -4,8 +4,8 @@ test_that("scalar arguments of any other kind are refused, and warn of nothing",
   v <- nv_tensor(c(3, 1, 2), "f32")
   key <- nv_key(1)
   calls <- list(
-    function(dimension) nv_split(m, 2, dimension), function(dims) nv_row_sums(m, dims),
-    function(dims) nv_col_means(m, dims), function(dims) nv_apply(m, dims, identity),
+    function(dimension) nv_split(m, 2, dimension), function(dims) rowSums(m, dims = dims),
+    function(dims) colMeans(m, dims = dims), function(dims) nv_apply(m, dims, identity),
     function(dims) nv_squeeze(nv_reshape(v, c(1, 3)), dims), function(dim) nv_unsqueeze(v, dim),
     function(dims) nv_reverse(m, dims), function(dim) nv_stack(v, v, dim = dim),
     function(dim) nv_concatenate(v, v, dim = dim),
