@@ -25,7 +25,7 @@ void joist_program_clear(struct joist_program *program) {
   free(program->values);
   free(program->instructions);
   free(program->outputs);
-  free(program->same);
+  joist_table_clear(&program->same);
   joist_arena_clear(&program->arena);
   joist_program_init(program);
 }
@@ -170,34 +170,18 @@ static bool computes_same(const struct joist_instruction *lhs,
 static uint32_t *place_of(const struct joist_program *program, const struct joist_instruction *i) {
   uint64_t at = hash_of(i);
   for (;; at++) {
-    uint32_t *const place = &program->same[at & (program->same_capacity - 1)];
+    uint32_t *const place = joist_table_place(&program->same, at);
     if (*place == 0 || computes_same(&program->instructions[*place - 1], i)) return place;
   }
 }
 
-/* Keeps half of the table free. Some instructions may have been appended without an entry. */
+/* Some instructions may have been appended without an entry. */
 static bool grow_table(struct joist_program *program) {
-  uint32_t larger = program->same_capacity == 0 ? 32 : program->same_capacity;
-  while (2 * (uint64_t)(program->instruction_count + 1) > larger) {
-    if (larger > UINT32_MAX / 4) return false;
-    larger *= 2;
-  }
-  if (larger == program->same_capacity) return true;
-  uint32_t *const table = calloc(larger, sizeof *table);
-  if (table == NULL) return false;
-  free(program->same);
-  program->same = table;
-  program->same_capacity = larger;
-  for (uint32_t k = 0; k < program->instruction_count; k++)
+  bool grown;
+  if (!joist_table_reserve(&program->same, program->instruction_count, &grown)) return false;
+  for (uint32_t k = 0; grown && k < program->instruction_count; k++)
     *place_of(program, &program->instructions[k]) = k + 1;
   return true;
-}
-
-/* Empties the table, whose numbers are outdated. */
-static void forget_same(struct joist_program *program) {
-  free(program->same);
-  program->same = NULL;
-  program->same_capacity = 0;
 }
 
 /* Attributes whose lists are the arena's. NULL when memory is out. */
@@ -363,7 +347,7 @@ joist_status joist_program_replace(struct joist_program *program, uint32_t earli
   program->instructions[earlier] = new;
   program->instruction_count--;
   clear_regions(&old);
-  forget_same(program);
+  joist_table_clear(&program->same); /* its numbers are outdated */
   return JOIST_OK;
 }
 
@@ -427,7 +411,7 @@ joist_status joist_program_remove_aliases(struct joist_program *program,
   for (uint32_t k = 0; k < program->output_count; k++)
     program->outputs[k] = stands_for[program->outputs[k]];
   program->instruction_count = kept;
-  forget_same(program);
+  joist_table_clear(&program->same); /* its numbers are outdated */
   free(stands_for);
   return JOIST_OK;
 }

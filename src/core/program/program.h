@@ -7,6 +7,7 @@
 #define JOIST_CORE_PROGRAM_PROGRAM_H
 
 #include "core/base/arena.h"
+#include "core/base/table.h"
 #include "core/program/infer.h"
 #include "core/types/shape.h"
 
@@ -87,8 +88,7 @@ struct joist_program {
   joist_value_id *outputs;
   uint32_t value_count, input_count, instruction_count, output_count;
   uint32_t value_capacity, instruction_capacity, output_capacity;
-  uint32_t *same; /* hashed: 1 + the number of an instruction, 0 for none */
-  uint32_t same_capacity;
+  struct joist_table same;  /* of instructions */
   struct joist_arena arena; /* operands, attributes and regions of instructions */
 };
 

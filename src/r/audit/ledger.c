@@ -32,8 +32,7 @@ struct recording {
   struct joist_ledger ledger;
   struct known *known;
   uint32_t known_count, known_capacity;
-  uint32_t *places; /* hashed: 1 + a number of `known`, 0 for none */
-  uint32_t place_capacity;
+  struct joist_table table; /* of `known` */
 };
 
 enum { KEYS, SITE, RULES, KEPT };
@@ -48,7 +47,7 @@ static void finalize(SEXP pointer) {
   R_ClearExternalPtr(pointer);
   joist_ledger_clear(&recording->ledger);
   free(recording->known);
-  free(recording->places);
+  joist_table_clear(&recording->table);
   free(recording);
 }
 
@@ -108,7 +107,7 @@ static uint64_t hash_of(SEXP key, joist_value_id number) {
 static uint32_t *place_of(const struct recording *recording, SEXP key, joist_value_id number,
                           const struct joist_type *type) {
   for (uint64_t at = hash_of(key, number);; at++) {
-    uint32_t *const place = &recording->places[at & (recording->place_capacity - 1)];
+    uint32_t *const place = joist_table_place(&recording->table, at);
     if (*place == 0) return place;
     const struct known *const known = &recording->known[*place - 1];
     if (known->key != key || known->number != number) continue;
@@ -133,15 +132,13 @@ static void grow(SEXP pointer) {
   struct known *const known = realloc(recording->known, capacity * sizeof *known);
   if (known == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
   recording->known = known;
-  uint32_t *const places = calloc(2 * (size_t)capacity, sizeof *places);
-  if (places == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-  free(recording->places);
-  recording->places = places;
-  recording->place_capacity = 2 * capacity;
-  recording->known_capacity = capacity;
-  for (uint32_t k = 0; k < recording->known_count; k++)
+  bool moved;
+  if (!joist_table_reserve(&recording->table, capacity - 1, &moved))
+    JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  for (uint32_t k = 0; moved && k < recording->known_count; k++)
     *place_of(recording, known[k].key, known[k].number,
               &recording->ledger.values[known[k].value].type) = k + 1;
+  recording->known_capacity = capacity;
 }
 
 /* Remembers that this tensor is `value`. */

@@ -37,8 +37,8 @@ static void finalize(SEXP pointer) {
   joist_plan_free(trace->plan);
   joist_program_clear(&trace->program);
   free(trace->sources);
-  free(trace->known_sources);
-  free(trace->known_constants);
+  joist_table_clear(&trace->known_sources);
+  joist_table_clear(&trace->known_constants);
   free(trace->constant_bytes);
   free(trace->masks);
   free(trace->exact);
@@ -137,17 +137,10 @@ SEXP joist_r_push_trace(SEXP trace, SEXP in_body, SEXP frame) {
 
 /* ---- inputs ---- */
 
-/* Tables of what is known already, with half of their places free; a place is 1 + a number, or 0.
- */
-static uint32_t *grow_table(uint32_t *table, uint32_t count, uint32_t *capacity, bool *grown) {
-  *grown = 2 * (count + 1) > *capacity;
-  if (!*grown) return table;
-  const uint32_t more = *capacity == 0 ? 32 : 2 * *capacity;
-  uint32_t *const larger = calloc(more, sizeof *larger);
-  if (larger == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-  *capacity = more;
-  free(table);
-  return larger;
+static bool grow_table(struct joist_table *table, uint32_t count) {
+  bool grown;
+  if (!joist_table_reserve(table, count, &grown)) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
+  return grown;
 }
 
 static bool same_source(const struct joist_r_trace *trace, uint32_t input,
@@ -163,7 +156,7 @@ static uint32_t *source_place(const struct joist_r_trace *trace, struct joist_r_
   uint64_t at =
       joist_hash_word(joist_hash_word((uint64_t)source.kind, source.index), (uint64_t)source.dtype);
   for (;; at++) {
-    uint32_t *const place = &trace->known_sources[at & (trace->known_source_capacity - 1)];
+    uint32_t *const place = joist_table_place(&trace->known_sources, at);
     if (*place == 0 || same_source(trace, *place - 1, source, shape)) return place;
   }
 }
@@ -172,10 +165,8 @@ static uint32_t *source_place(const struct joist_r_trace *trace, struct joist_r_
 static joist_value_id input_of(struct joist_r_trace *trace, struct joist_r_source source,
                                struct joist_type type, const struct joist_shape *shape) {
   const uint32_t input = trace->program.input_count;
-  bool grown;
   source.ambiguous = type.ambiguous;
-  trace->known_sources =
-      grow_table(trace->known_sources, input, &trace->known_source_capacity, &grown);
+  const bool grown = grow_table(&trace->known_sources, input);
   for (uint32_t k = 0; grown && k < input; k++) {
     const struct joist_r_source known = trace->sources[k];
     *source_place(trace, known, &trace->program.values[known.value].shape) = k + 1;
@@ -215,7 +206,7 @@ static uint32_t *constant_place(const struct joist_r_trace *trace, SEXP constant
     at = joist_hash_word(at, (uint64_t)(uintptr_t)payload);
   }
   for (;; at++) {
-    uint32_t *const place = &trace->known_constants[at & (trace->known_constant_capacity - 1)];
+    uint32_t *const place = joist_table_place(&trace->known_constants, at);
     if (*place == 0 ||
         same_constant(VECTOR_ELT(constants, *place - 1), payload,
                       trace->constant_bytes[*place - 1] == scalar_bytes ? scalar_bytes : 0))
@@ -263,9 +254,7 @@ static joist_value_id constant_input(SEXP pointer, SEXP payload, struct joist_ty
   const uint32_t count = trace->constant_count;
   const bool scalar = shape->rank == 0 && TYPEOF(payload) != EXTPTRSXP;
   const size_t bytes = scalar ? joist_dtype_size(type.dtype) : 0;
-  bool grown;
-  trace->known_constants =
-      grow_table(trace->known_constants, count, &trace->known_constant_capacity, &grown);
+  const bool grown = grow_table(&trace->known_constants, count);
   for (uint32_t k = 0; grown && k < count; k++)
     *constant_place(trace, constants, VECTOR_ELT(constants, k), trace->constant_bytes[k]) = k + 1;
   uint32_t *const place = constant_place(trace, constants, payload, bytes);

@@ -30,9 +30,8 @@ struct joist_r_trace {
   struct joist_plan *plan; /* once the trace has ended */
   struct joist_r_source *sources;
   uint32_t source_capacity, constant_count, leaf_count, line_count;
-  uint32_t lineless;                         /* operations in a row without a line of R code */
-  uint32_t *known_sources, *known_constants; /* hashed: 1 + a number, 0 for none */
-  uint32_t known_source_capacity, known_constant_capacity;
+  uint32_t lineless; /* operations in a row without a line of R code */
+  struct joist_table known_sources, known_constants;
   uint8_t *constant_bytes; /* of each constant that is a scalar, 0 for others */
   joist_value_id *masks;   /* 1 + the mask of a value that has one, 0 for none */
   uint32_t mask_capacity;
