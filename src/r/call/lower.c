@@ -1,30 +1,8 @@
 #include "r/call/lower.h"
 
-#include <stdlib.h>
-
 #include "r/base/conditions.h"
-#include "r/base/finalizers.h"
 #include "r/tensor/mask.h"
-
-static void finalize(SEXP owner) {
-  struct joist_program *const program = R_ExternalPtrAddr(owner);
-  if (program == NULL) return;
-  R_ClearExternalPtr(owner);
-  joist_program_clear(program);
-  free(program);
-}
-
-/* What owns an empty program, which is freed at once by joist_r_lowered_free() or, after an error,
- * by R. */
-static SEXP new_program(struct joist_program **program) {
-  SEXP owner = PROTECT(joist_r_owner(finalize));
-  *program = malloc(sizeof **program);
-  if (*program == NULL) JOIST_R_FAIL(JOIST_E_OUT_OF_MEMORY);
-  joist_program_init(*program);
-  R_SetExternalPtrAddr(owner, *program);
-  UNPROTECT(1);
-  return owner;
-}
+#include "r/trace/recorded.h"
 
 static void input(struct joist_program *program, struct joist_type type,
                   const struct joist_shape *shape, joist_value_id *id) {
@@ -97,7 +75,7 @@ SEXP joist_r_lower(const struct joist_r_call *call, struct joist_r_lowered *lowe
   joist_value_id *const operands = (joist_value_id *)R_alloc(2 * n + 1, (int)sizeof *operands);
   joist_value_id results[JOIST_RESULTS_MAX];
   lowered->masks = operands + n;
-  lowered->owner = PROTECT(new_program(&lowered->program));
+  lowered->owner = PROTECT(joist_r_program_new(&lowered->program));
   add_inputs(call, operands, lowered);
   const struct joist_missing missing = {.op = call->op,
                                         .inference = &call->inference,
@@ -117,5 +95,5 @@ SEXP joist_r_lower(const struct joist_r_call *call, struct joist_r_lowered *lowe
 }
 
 void joist_r_lowered_free(const struct joist_r_lowered *lowered) {
-  if (lowered->owner != R_NilValue) finalize(lowered->owner);
+  if (lowered->owner != R_NilValue) joist_r_program_free(lowered->owner);
 }

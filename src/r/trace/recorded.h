@@ -9,7 +9,7 @@
 #include "core/program/program.h"
 #include "r/base/sexp.h"
 
-/* An object that owns an empty program. */
+/* An object that owns an empty program, which R frees if joist_r_program_free() does not. */
 SEXP joist_r_program_new(struct joist_program **program);
 /* The program of a text, which the returned object owns; raises joist_value_error for another
  * object or text. */
