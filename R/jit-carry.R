@@ -66,8 +66,13 @@ merge_undefined <- function(x, plan, side) {
 }
 
 new_place <- function(plan, yes, no, type) {
-  number <- is_r_number(yes) && is_r_number(no)
-  plan$pairs <- c(plan$pairs, list(list(yes = yes, no = no, type = type, number = number)))
+  numbers <- c(is_r_number(yes), is_r_number(no))
+  mixed <- base::bitwOr(mixed(yes), mixed(no))
+  if (!is_undefined(yes) && !is_undefined(no)) {
+    mixed <- base::bitwOr(mixed, mixture(yes, no, numbers[1L], numbers[2L]))
+  }
+  pair <- list(yes = yes, no = no, type = type, number = all(numbers), mixed = mixed)
+  plan$pairs <- c(plan$pairs, list(pair))
   place(length(plan$pairs))
 }
 
@@ -165,10 +170,17 @@ as_r_number <- function(x) {
   .Call(joist_r_trace_as_number, x)
 }
 
-as_r_numbers <- function(tensors, which) {
+# The results of a branch or loop, of which some are R numbers.
+as_r_numbers <- function(tensors, which, mixed) {
   tensors[which] <- lapply(tensors[which], as_r_number)
+  for (k in which(mixed > 0L)) .Call(joist_r_trace_mixed, tensors[[k]], mixed[k])
   tensors
 }
+
+# How values that a branch or loop joins differ in the plain run; see joist_r_trace_mixed().
+mixed <- function(x) if (is.object(x) && is_traced(x)) .Call(joist_r_trace_mixed, x, 0L) else 0L
+
+mixture <- function(x, y, x_number, y_number) (typeof(x) != typeof(y)) + 2L * (x_number != y_number)
 
 joint_type <- function(a, b, path) {
   x <- carried_type(a)
@@ -200,7 +212,7 @@ joint_type <- function(a, b, path) {
   named_like(nv_aval(joined$dtype, extents, joined$ambiguous, has_mask(x) || has_mask(y)), x)
 }
 
-# One element is a scalar or a vector; an R number is either.
+# One element is a scalar or a vector, unless the rules tell these apart; an R number is either.
 joint_shape <- function(x, y, x_number, y_number) {
   if (identical(x, y)) {
     return(x)
@@ -214,8 +226,11 @@ joint_shape <- function(x, y, x_number, y_number) {
   if (y_number && length(y) == 0L) {
     return(x)
   }
-  if (length(x) <= 1L && length(y) <= 1L) 1L
+  if (length(x) <= 1L && length(y) <= 1L && !rank_decides()) 1L
 }
+
+# Whether scalars take the dtype of vectors, as in PyTorch.
+rank_decides <- function() dtype(nv_aval("f32", 1L) * nv_aval("f64", integer())) == "f32"
 
 # Converts to a type in which it is carried.
 as_carried <- function(x, type) {
@@ -277,11 +292,14 @@ split_value <- function(x, top = FALSE) {
   carry_of(template, leaves)
 }
 
-# `numbers` says which of the leaves are R numbers in the plain run.
+# `numbers` says which of the leaves are R numbers in the plain run, `mixed` and `after` how they
+# differ between iterations and after one.
 carry_of <- function(template, leaves) {
   numbers <- vapply(leaves, is_r_number, NA)
+  mixed <- vapply(leaves, mixed, 1L)
   list(
-    template = template, leaves = leaves, types = lapply(leaves, carried_type), numbers = numbers
+    template = template, leaves = leaves, types = lapply(leaves, carried_type), numbers = numbers,
+    mixed = mixed, after = mixed
   )
 }
 
@@ -297,7 +315,7 @@ bind_variables <- function(loop, inputs) {
       return(NULL)
     }
     if (carry$status == "carry") {
-      own <- as_r_numbers(inputs[at + seq_along(carry$leaves)], carry$numbers)
+      own <- as_r_numbers(inputs[at + seq_along(carry$leaves)], carry$numbers, carry$mixed)
       at <<- at + length(carry$leaves)
       return(note_variable(slot, with_results(carry$template, own)))
     }
@@ -483,9 +501,18 @@ grown_carry <- function(carry, value, before, name) {
   for (j in seq_along(found$leaves)) {
     number <- carry$status == "carry" && is_r_number(carry$leaves[[j]])
     type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name)
+    x <- found$leaves[[j]]
+    is_number <- is_r_number(x)
+    carry$mixed[j] <- base::bitwOr(
+      carry$mixed[j],
+      base::bitwOr(mixed(x), mixture(carry$types[[j]], x, carry$numbers[j], is_number))
+    )
     # Types are objects, which are replaced only by other ones.
     if (!same_carried_type(type, carry$types[[j]])) carry$types[[j]] <- type
-    carry$numbers[j] <- carry$numbers[j] && is_r_number(found$leaves[[j]])
+    carry$numbers[j] <- carry$numbers[j] && is_number
+    carry$after[j] <- base::bitwOr(
+      mixed(x), mixture(carry$types[[j]], x, carry$numbers[j], is_number)
+    )
   }
   carry
 }
@@ -554,7 +581,8 @@ write_variables <- function(loop, results, ran = NULL) {
     entry <- loop$entered[[as.character(k)]]
     if (is.null(entry)) entry <- loop$before[[k]]
     if (carry$status %in% c("carry", "out")) {
-      own <- as_r_numbers(results[at + seq_along(carry$types)], carry$numbers)
+      mixed <- if (loop$certain || carry$status == "out") carry$after else carry$mixed
+      own <- as_r_numbers(results[at + seq_along(carry$types)], carry$numbers, mixed)
       at <- at + length(carry$types)
       if (carry$status == "out" && !loop$certain && is.null(slot$hidden)) {
         own <- lapply(own, required, ran, no_iteration_text(loop, slot))

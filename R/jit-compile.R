@@ -296,6 +296,7 @@ jit_trace <- function(f, arguments, dynamic, notes = NULL) {
   .Call(joist_r_push_trace, trace[[1L]], FALSE, sys.nframe())
   result <- withCallingHandlers(call_function(f, trace[[2L]]), error = explain_error)
   if (!is.null(flow$failure)) stop(flow$failure)
+  check_not_mixed(result)
   tryCatch(.Call(joist_r_trace_end, trace[[1L]], result, NULL), joist_value_error = function(e) {
     at <- first_misfit(result)
     if (!is.null(at)) e$message <- paste0("the result", at, " of the function: ", e$message)
@@ -303,16 +304,19 @@ jit_trace <- function(f, arguments, dynamic, notes = NULL) {
   })
 }
 
+is_result <- function(x) {
+  is.null(x) || is_tensor(x) || !inherits(try(as_operand(x), silent = TRUE), "try-error")
+}
+
 # The first element of nested lists that is neither a tensor nor an array of numbers.
-first_misfit <- function(x, at = "") {
+first_misfit <- function(x, at = "", fits = is_result) {
   if (!is.list(x) || is.object(x)) {
-    fits <- is.null(x) || is_tensor(x) || !inherits(try(as_operand(x), silent = TRUE), "try-error")
-    return(if (!fits) at)
+    return(if (!fits(x)) at)
   }
   for (k in seq_along(x)) {
     name <- names(x)[k]
     index <- if (is.null(name) || !nzchar(name)) paste0("[[", k, "]]") else paste0("$", name)
-    found <- first_misfit(x[[k]], paste0(at, index))
+    found <- first_misfit(x[[k]], paste0(at, index), fits)
     if (!is.null(found)) {
       return(found)
     }

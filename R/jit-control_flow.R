@@ -7,7 +7,8 @@
 # way, and the trace: the number of its first frame, its function, and the environments that were
 # there before it.
 flow <- list2env(list(
-  value = NULL, left = NULL, taken = NULL, frames = list(), notes = NULL, counting = NULL,
+  value = NULL, left = NULL, inside = NULL, taken = NULL, frames = list(), notes = NULL,
+  counting = NULL,
   first = NULL, traced = NULL, outer = NULL, effects = 0L, failure = NULL, doubts = FALSE
 ), parent = emptyenv())
 
@@ -47,9 +48,13 @@ control_value <- function() {
 
 control_nothing <- function() invisible(NULL)
 
-# Notes how a part is left from within an expression; its value is that of the part.
+# Notes how a part is left from within an expression; its value is that of the part. In code that
+# eval() runs in another environment, return() ends that code.
 control_leave <- function(how, value = NULL) {
   force(value)
+  if (how == "return" && !identical(parent.frame(), flow$inside)) {
+    return(value)
+  }
   if (is.null(flow$left)) {
     stop_flow(
       list(call = call(how)), "`", how,
@@ -59,6 +64,11 @@ control_leave <- function(how, value = NULL) {
   }
   flow$left <- how
   value
+}
+
+# local() with one argument is a function that is called at once, unless the user has another one.
+control_local <- function(body, otherwise) {
+  if (identical(get0("local", parent.frame(), mode = "function"), local)) body() else otherwise
 }
 
 control_exit <- function(site) {
@@ -326,7 +336,8 @@ flow_functions <- list(
   range = tensor_first(base::range), any = tensor_first(base::any), all = tensor_first(base::all),
   seq_len = counted_sequence, .joist_range = control_range,
   .joist_run = control_run, .joist_if = control_if, .joist_value = control_value,
-  .joist_nothing = control_nothing, .joist_leave = control_leave, .joist_exit = control_exit,
+  .joist_nothing = control_nothing, .joist_local = control_local, .joist_leave = control_leave,
+  .joist_exit = control_exit,
   .joist_lazy = control_lazy, .joist_loop = control_loop, .joist_while = control_while,
   .joist_for = control_for, .joist_taken = control_taken, .joist_start = control_start,
   .joist_end = control_end, .joist_switch = control_switch,

@@ -14,10 +14,11 @@ look_around <- function(frame) {
   frames <- user_frames(seq(flow$first, length.out = sys.nframe() - flow$first))
   inner <- .Call(joist_r_world, c(frame, frames), packages, flow$outer)
   world <- list(inner = inner, all = c(inner, flow$outer))
-  # Arguments that nothing has looked at yet would be computed within a branch.
-  world$before <- .Call(joist_r_world_look, world$all, length(inner))
+  # Arguments that nothing has looked at yet would be computed within a branch. Functions of R may
+  # leave theirs alone, as local() does.
+  world$before <- .Call(joist_r_world_look, world$all, length(inner), lazy_frames(frames))
   if (.Call(joist_r_world_unsure, world$before)) {
-    after <- .Call(joist_r_world_look, world$all, 0L)
+    after <- .Call(joist_r_world_look, world$all, 0L, list())
     changed <- unlist(.Call(joist_r_world_changes, world$before, after))
     if (length(changed) > 0L) {
       fail_trace(
@@ -27,6 +28,11 @@ look_around <- function(frame) {
     }
   }
   world
+}
+
+# The frames of functions of R among those of user_frames().
+lazy_frames <- function(frames) {
+  Filter(function(frame) !is_users_home(topenv(frame, matchThisEnv = NULL)), frames)
 }
 
 # The frames of the user's functions and of what they call.
@@ -39,7 +45,7 @@ user_frames <- function(numbers) {
 
 # The variables that have changed since: slots with `before`, what they had.
 changed_slots <- function(world, frame, site) {
-  now <- .Call(joist_r_world_look, world$all, 0L)
+  now <- .Call(joist_r_world_look, world$all, 0L, list())
   names <- .Call(joist_r_world_changes, world$before, now)
   slots <- list()
   for (k in which(lengths(names) > 0L)) {
@@ -134,6 +140,11 @@ with_conditions <- function(site, compute) {
   later <- function(functions) {
     function(e) {
       from <- users_call(first, functions)
+      if (is.null(from) && is_error_of_plain(e)) {
+        # Of R values, which the branch has in the plain run, too.
+        .Call(joist_r_poison_explain)
+        from <- list(conditionCall(e))
+      }
       if (is.null(from)) {
         return()
       }
@@ -156,6 +167,11 @@ with_conditions <- function(site, compute) {
     compute(),
     error = later(c("stop", "stopifnot")), warning = later("warning"), message = later("message")
   )
+}
+
+# Whether the plain run has the error, too: one of R or joist, but not of tracing.
+is_error_of_plain <- function(e) {
+  inherits(e, "error") && !inherits(e, c("joist_trace_error", "joist_mismatch"))
 }
 
 # The call of the user's function that has called a function of base R that raises a condition, in a

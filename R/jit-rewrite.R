@@ -34,7 +34,8 @@ is_users_home <- function(home) {
 
 # The words for which a function is rewritten.
 statement_words <- c(
-  "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "[<-", "<<-", "c",
+  "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "local", "[<-", "<<-",
+  "c",
   "max", "min", "sum", "prod", "range", "any", "all", "stopifnot", "print", "cat", "writeLines",
   "Sys.time", "Sys.Date", "date", "proc.time"
 )
@@ -293,11 +294,31 @@ statement_part <- function(code, context) {
   if (head %in% loop_heads) {
     return(new_part("loop", NULL, loop(code, context)))
   }
+  if (head == "switch" && is.name(code[[1L]]) && is_switch(code)) {
+    return(new_part("loop", NULL, chosen_arm(code, context)))
+  }
   if (head %in% ways_out) {
     value <- if (length(code) > 1L) valued(code[[2L]], context)
     return(new_part(head, with_line(value, context$ref)))
   }
   new_part("inner", with_line(expression_code(code, context), context$ref))
+}
+
+# A call of switch() that has its value first.
+is_switch <- function(code) {
+  length(code) > 2L && (is.null(names(code)) || names(code)[2L] %in% c("", "EXPR")) &&
+    !is_empty(code[[2L]]) && !any(vapply(code, identical, NA, quote(...)))
+}
+
+# R's switch() chooses the number of an arm, `chosen`.
+chosen_arm <- function(code, context) {
+  site <- new_site("switch", code, context)
+  at <- Filter(function(k) !is_empty(code[[k]]), seq_along(code)[-(1:2)])
+  site$arms <- lapply(at, function(k) parts_of(code[[k]], context))
+  code[[2L]] <- call(".joist_switch", site, valued(code[[2L]], context))
+  code[at] <- seq_along(at)
+  site$chosen <- with_line(code, context$ref)
+  site
 }
 
 # Code in braces, with the line of the source that R notes for what is evaluated.
@@ -386,7 +407,8 @@ native_loop <- function(code, context) {
   if (length(ways) > 0L && !context$native) {
     run <- call(".joist_loop", loop(code, context))
     left <- native_leave(quote(return(.joist_value())), "return", context)
-    return(if ("return" %in% ways) call("switch", run, quote(.joist_nothing()), left) else run)
+    nothing <- quote(.joist_nothing())
+    return(as.call(c(quote(switch), run, nothing, if ("return" %in% ways) left)))
   }
   site <- loop(code, context, one_part)
   site$stuck <- length(ways) > 0L
@@ -446,6 +468,7 @@ expression_code <- function(code, context) {
     "break" = ,
     "next" = ,
     "return" = native_leave(code, head, context),
+    "local" = if (length(code) == 2L) local_code(code, context) else call_code(code, head, context),
     "&&" = ,
     "||" = lazy_operator(code, head, context),
     "$" = ,
@@ -473,6 +496,11 @@ inner_function <- function(code, context) {
   if (length(defaults) > 0L) code[[2L]] <- as.pairlist(made$formals)
   if (!is.null(made$code)) code[[3L]] <- made$code
   code
+}
+
+local_code <- function(code, context) {
+  body <- as.call(list(quote(`function`), NULL, code[[2L]]))
+  call(".joist_local", inner_function(body, context), call_code(code, "local", context))
 }
 
 call_code <- function(code, head, context) {

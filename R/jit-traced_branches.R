@@ -37,6 +37,10 @@ run_parts <- function(parts, frame, level, ran = .Call(joist_r_code_parts, parts
       run_branches(site, frame, condition, in_middle)
     } else if (is.null(site)) {
       run_inner(part$code, frame)
+    } else if (site$kind == "switch") {
+      chosen <- run_code(site$chosen, frame)
+      ran <- .Call(joist_r_code_parts, c(if (!is.null(chosen)) site$arms[[chosen]], rest), frame)
+      next
     } else {
       run_loop(site, frame)
     }
@@ -52,11 +56,12 @@ run_parts <- function(parts, frame, level, ran = .Call(joist_r_code_parts, parts
 
 # A statement with ways out that are parts of its expressions.
 run_inner <- function(code, frame) {
+  around <- mget(c("left", "inside"), flow)
+  on.exit(list2env(around, flow))
   flow$left <- ""
+  flow$inside <- frame
   value <- eval(code, frame)
-  kind <- match(flow$left, ways_out, 0L)
-  flow$left <- NULL
-  completion(kind, value)
+  completion(match(flow$left, ways_out, 0L), value)
 }
 
 # Evaluates code in a frame as a part of the function that it is the frame of.
@@ -188,7 +193,8 @@ finish_branches <- function(condition, y, n, pairs) {
   end(y, "yes")
   end(n, "no")
   results <- apply_bodies("if", list(condition), list(y$body, n$body))
-  as_r_numbers(join_masks(results, types), vapply(pairs, `[[`, NA, "number"))
+  numbers <- vapply(pairs, `[[`, NA, "number")
+  as_r_numbers(join_masks(results, types), numbers, vapply(pairs, `[[`, 1L, "mixed"))
 }
 
 # The variable after a branch beside one that has raised an error.

@@ -201,19 +201,81 @@ plain_like <- function(x) {
 
 asked_of_plain <- function(f) {
   force(f)
-  function(x, ...) f(if (is_stand_in(x)) plain_like(x) else x, ...)
+  function(x, ...) f(if (is_stand_in(x)) plain_like(x) else not_mixed(x, 2L), ...)
+}
+
+# A flag that only the values decide is one that R has in the plain run.
+truth_of <- function(f, is_true) {
+  force(f)
+  force(is_true)
+  function(x) {
+    if (!is_traced(x) || !is.logical(x) || length(x) != 1L || has_mask(x)) {
+      return(f(x))
+    }
+    x <- nv_reshape(as_operand(x), integer())
+    as_r_number(if (is_true) x else !x)
+  }
+}
+
+missing_values <- function(x) {
+  if (is.object(x) && is_traced(x)) as_r_number(nv_is_na(as_operand(x))) else is.na(x)
+}
+
+# Questions about R's type.
+asked_of_type <- function(f) {
+  force(f)
+  function(x) f(not_mixed(x, 1L))
+}
+
+not_mixed <- function(x, how) if (base::bitwAnd(mixed(x), how) > 0L) stop_mixed() else x
+
+# The error for code whose answer depends on whether a value is an R integer or a double, or an R
+# number or a tensor, which a traced condition decides.
+stop_mixed <- function() {
+  first <- session()$frame
+  users <- Filter(function(k) {
+    k > first && is_users(sys.function(k)) && !is_own(sys.function(k))
+  }, seq_len(sys.nframe()))
+  at <- seq(max(users, first) + 1L, sys.nframe())
+  at <- Filter(function(k) !startsWith(called_name(sys.call(k)), ".joist_"), at)[1L]
+  code <- sys.call(at)
+  if (is.name(code[[1L]])) code[[1L]] <- as.name(sub(".nv_tensor", "", code[[1L]], fixed = TRUE))
+  condition <- trace_condition(code, paste0(
+    "`", short_code(code), "` depends on whether ", mixed_text
+  ))
+  .Call(joist_r_poison_note, condition)
+  stop(condition)
+}
+
+mixed_text <- paste(
+  "a number is an R integer, an R double or a tensor, which a traced condition decides; write `0`",
+  "for `0L`, or start with a tensor"
+)
+
+check_not_mixed <- function(result) {
+  at <- first_misfit(result, "", function(x) base::bitwAnd(mixed(x), 1L) == 0L)
+  if (!is.null(at)) {
+    stop(trace_condition(NULL, paste0("the result", at, " depends on whether ", mixed_text)))
+  }
 }
 
 identical_values <- function(x, y, ...) {
+  for (part in list(x, y)) not_mixed(part, 3L)
   stand_ins <- c(is_stand_in(x), is_stand_in(y))
   if (!any(stand_ins)) {
     return(identical(x, y, ...))
   }
   same <- are_same(x, y)
+  given <- list(x, y)
   if (stand_ins[1L]) x <- plain_like(x)
   if (stand_ins[2L]) y <- plain_like(y)
   alike <- typeof(x) == typeof(y) && length(x) == length(y) &&
     identical(attributes(x), attributes(y))
+  if (alike && !same && length(x) == 1L && !has_mask(given[[1L]]) && !has_mask(given[[2L]])) {
+    given <- lapply(given, function(part) nv_reshape(carried_number(part), integer()))
+    both_nan <- if (is.double(x)) nv_is_na(given[[1L]]) & nv_is_na(given[[2L]]) else FALSE
+    return(as_r_number((given[[1L]] == given[[2L]]) | both_nan))
+  }
   if (alike && !same) {
     condition <- unknown_condition(sys.call(), sys.parent())
     .Call(joist_r_poison_note, condition)
@@ -227,7 +289,12 @@ questions_of_numbers <- c(
     class = class, oldClass = oldClass, inherits = inherits, is.object = is.object,
     attributes = attributes, is.vector = is.vector, is_tensor = function(x) inherits(x, "nv_tensor")
   ), asked_of_plain),
-  identical = identical_values
+  lapply(list(
+    typeof = typeof, is.integer = is.integer, is.double = is.double, is.logical = is.logical,
+    storage.mode = storage.mode, mode = mode, is.numeric = is.numeric
+  ), asked_of_type),
+  identical = identical_values, isTRUE = truth_of(isTRUE, TRUE), isFALSE = truth_of(isFALSE, FALSE),
+  is.na = missing_values
 )
 control_functions <- c(flow_functions, effect_functions, questions_of_numbers)
 flow_words <- c(statement_words, names(questions_of_numbers))

@@ -332,6 +332,8 @@ traced_made <- function(seed, code, effects) {
   )), code))
   text <- paste(c("f <-", deparse(f, 500L)), collapse = "\n")
   all <- parse(text = paste0("{", traced_helpers, text, "\n", traced_ending, "}"))
+  # Helpers in expressions have effects, too.
+  effects <- effects || any(c("counted", "inc", "note") %in% all.names(code))
   list(
     seed = seed, effects = effects, code = code, f = text,
     make = as.function(list(all[[1L]]), envir = globalenv())
@@ -393,7 +395,7 @@ traced_arguments <- function(seed) {
 # ---- comparing ----
 
 # Values as text: of tensors, dtype, shape, names and values of a few digits; an R number as the
-# tensor that jit() makes of it.
+# tensor that jit() makes of it. A scalar is a vector of one element, which branches make of both.
 traced_text <- function(x) {
   if (is.null(x)) {
     return("NULL")
@@ -412,7 +414,7 @@ traced_text <- function(x) {
   # R numbers that branches and loops have computed are f64.
   dtype <- sub("f32", "f64", format(dtype(x)), fixed = TRUE)
   paste(
-    dtype, paste0("{", paste(shape(x), collapse = "x"), "}"),
+    dtype, paste0("{", if (!identical(shape(x), 1L)) paste(shape(x), collapse = "x"), "}"),
     paste(signif(values, 5), collapse = " "),
     if (!is.null(names)) paste(deparse(names), collapse = "")
   )

@@ -59,7 +59,9 @@ traced_call_difference <- function(call, x) {
   quietly <- function(expr) {
     suppressWarnings(suppressMessages(tryCatch(expr, error = function(e) e)))
   }
-  is_result <- function(value) is_tensor(value) || is.list(value) && !is.object(value)
+  is_result <- function(value) {
+    is_tensor(value) || joist:::is_traced(value) || is.list(value) && !is.object(value)
+  }
   captured <- NULL
   f <- eval(bquote(function(x) {
     value <- .(call)

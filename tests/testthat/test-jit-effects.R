@@ -322,3 +322,100 @@ test_that("a branch or loop that only prints is kept", {
   expect_output(f(six * 10), "first.*element")
   expect_silent(f(six))
 })
+
+test_that("local() has variables, assignments and a return() of its own", {
+  counter <- 0
+  programs <- list(
+    function(x, y) {
+      z <- local(return(y + 1))
+      sum(x) * z
+    },
+    function(x, y) {
+      z <- local({
+        if (sum(x) > 3) return(y)
+        x <- x * 2
+        sum(x)
+      })
+      x * z
+    },
+    function(x, y) {
+      local({
+        t <- abs(y) + 4
+        while (t > 1) {
+          t <- t / 2
+          x <<- x + t
+        }
+      })
+      x
+    },
+    function(x, y) switch("a", a = local(return(x)), y),
+    function(x, y) {
+      local <- function(code) 2
+      x * local(return(y))
+    },
+    function(x, y) {
+      eval(quote(return(y)), new.env())
+      x
+    }
+  )
+  for (f in programs) {
+    for (x in list(c(1, 2, 3), c(-1, -2, -3))) {
+      x <- nv_tensor(x, "f64")
+      y <- nv_scalar(2, "f64")
+      expect_identical(as_array(jit(f)(x, y)), as_array(f(x, y)), info = deparse1(f))
+    }
+  }
+})
+
+test_that("arms of switch() may return on traced conditions", {
+  f <- function(x, m) {
+    switch(m,
+      a = ,
+      b = {
+        if (sum(x) > 3) return(x)
+        x <- x * 2
+      },
+      c = return(-x),
+      if (sum(x) > 3) return(x + 1)
+    )
+    x + 10
+  }
+  one <- function(x, m) switch(m, a = if (sum(x) > 3) return(x) else x * 2)
+  for (x in list(c(1, 2, 3), c(-1, -2, -3))) {
+    x <- nv_tensor(x, "f64")
+    for (m in c("a", "b", "c", "d")) {
+      expect_identical(as_array(jit(f, static = "m")(x, m)), as_array(f(x, m)), info = m)
+    }
+    expect_identical(as_array(jit(one, static = "m")(x, "a")), as_array(one(x, "a")))
+    expect_null(jit(one, static = "m")(x, "b"))
+  }
+  expect_null(jit(function(x) repeat break)(x))
+})
+
+test_that("errors in a branch are raised if it is taken", {
+  f <- function(x, w) {
+    if (sum(x) > 3) x else switch(w[3L], a = x, match.arg("p", c("q", "r")), x[[7]] + log("a"))
+  }
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  compiled <- jit(f, static = "w")
+  expect_identical(as_array(compiled(x, character())), c(1, 2, 3))
+  expect_error(compiled(-x, character()))
+  shapes <- jit(function(x) if (sum(x) > 3) x[1:2] else x + nv_tensor(c(1, 2)))
+  expect_identical(as_array(shapes(x)), c(1, 2))
+  expect_error(shapes(-x), class = "joist_shape_error")
+})
+
+test_that("arguments of functions of R stay uncomputed", {
+  # local() never computes its argument, which would change `t` of the function.
+  f <- function(x) {
+    t <- 1
+    y <- local({
+      t <- 5
+      if (sum(x) > 3) t <- t + 1
+      t
+    })
+    c(t, y) * x[1]
+  }
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  expect_identical(as_array(jit(f)(x)), as_array(f(x)))
+})

@@ -226,3 +226,85 @@ test_that("flags of R count, and powers of R's integers are doubles", {
   expect_same_in_jit(function(x, k) x + k^2L, x, 100000L)
   expect_same_in_jit(function(k) k + k, nv_scalar(TRUE))
 })
+
+test_that("a number that is an R integer or a double by a condition has no type of its own", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  i <- nv_tensor(1:3)
+  refused <- list(
+    function(x, i, k) k, function(x, i, k) list(a = x, b = k + 1L), function(x, i, k) i * k,
+    function(x, i, k) typeof(k) == "double", function(x, i, k) if (is.integer(k)) x else -x,
+    function(x, i, k) if (identical(k, 1)) x else -x, function(x, i, k) sum(k)
+  )
+  agreed <- list(
+    function(x, i, k) x * k, function(x, i, k) i * (k / 2), function(x, i, k) x + (k + 0.5),
+    function(x, i, k) if (is.numeric(x) && k > 0) x else -x, function(x, i, k) x[k + 2L]
+  )
+  joins <- list(
+    function(x) if (sum(x) > 2) 1 else 0L,
+    function(x) {
+      k <- 0L
+      while (sum(x) > 5 + k) k <- k + 1
+      k
+    }
+  )
+  for (join in joins) {
+    for (f in refused) {
+      environment(f) <- globalenv() # the helpers of these tests have their own identical()
+      g <- function(x, i) f(x, i, join(x))
+      expect_error(jit(g)(x, i), "R integer", class = "joist_trace_error")
+    }
+    for (f in agreed) {
+      expect_same_in_jit(function(x, i) f(x, i, join(x)), x, i)
+      expect_same_in_jit(function(x, i) f(x, i, join(x)), -x, i)
+    }
+  }
+  # A loop that has an iteration leaves what the iteration gives.
+  counted <- function(x) {
+    k <- 0L
+    for (v in x) k <- k + 1
+    k
+  }
+  expect_identical(dtype(jit(counted)(x)), dtype(nv_scalar(3, "f64")))
+})
+
+test_that("whether a value is a tensor is an error if a condition decides that", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  best <- function(x) {
+    best <- 0
+    for (v in x) if (v > best) best <- v
+    best
+  }
+  expect_identical(as_array(jit(best)(x)), 3)
+  for (ask in list(
+    function(b) is_tensor(b), function(b) class(b)[1] == "numeric", function(b) is.object(b)
+  )) {
+    g <- function(x) if (ask(best(x))) 1 else 2
+    expect_error(jit(g)(x), "a tensor, which a traced condition decides")
+  }
+})
+
+test_that("identical() and isTRUE() compare flags and numbers that a branch has changed", {
+  f <- function(x) {
+    ok <- FALSE
+    k <- 1
+    if (sum(x) > 2) {
+      ok <- TRUE
+      k <- NaN
+    }
+    c(isTRUE(ok), isFALSE(ok), identical(ok, TRUE), identical(k, 1), identical(k, NaN), is.na(k),
+      identical(ok, 1), isTRUE(k), isTRUE(sum(x) > 2))
+  }
+  environment(f) <- globalenv()
+  for (x in list(c(1, 2), c(-1, 2))) {
+    x <- nv_tensor(x, "f64")
+    expect_identical(as.vector(as_array(jit(f)(x))), as.vector(f(x)))
+  }
+})
+
+test_that("scalars and vectors of one element join where the rules do not tell them apart", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  f <- function(x) if (sum(x) > 2) x[2] else max(x)
+  expect_identical(as.vector(as_array(jit(f)(x))), 2)
+  expect_identical(as.vector(as_array(jit(f)(-x))), -1)
+  with_promotion("torch", expect_error(jit(f)(x), "shape {1}", fixed = TRUE))
+})

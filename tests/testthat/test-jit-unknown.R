@@ -210,7 +210,7 @@ test_that("functions of base R that need values say what to write, and the other
     "nv_outer()" = quote(x %o% x),
     "nv_reshape()" = quote(matrix(x, 1)), "nv_reshape()" = quote(array(x, c(1, 3))),
     "nv_convert(x, \"i32\")" = quote(as.integer(x)), "nv_flatten()" = quote(as.vector(x)),
-    "nv_is_na()" = quote(is.na(x)), "seq_len(n)" = quote(seq(0, 1, by = n)),
+    "nv_is_na(x)" = quote(anyNA(x)), "seq_len(n)" = quote(seq(0, 1, by = n)),
     "nv_tensor(w)" = quote(w[i]), "nv_tensor(w)" = quote(w[[n]]),
     "nv_apply()" = quote(apply(m, 1, sum)), "nv_argsort()" = quote(order(x)),
     "nv_ifelse()" = quote(na.omit(x)), "nv_match()" = quote(match(2, x)),
@@ -259,10 +259,13 @@ test_that("R numbers among the arguments have the class that R numbers have", {
     }), globalenv())
     expect_identical(as_array(jit(computed)(2)), computed(2), info = deparse1(body(question)))
   }
-  asks <- function(h) identical(h, 2)
+  asks <- function(h) c(identical(h, 2), identical(h, NaN), isTRUE(h > 1), is.na(h))
   environment(asks) <- globalenv()
-  error <- expect_error(jit(asks)(2), class = "joist_trace_error")
-  expect_match(conditionMessage(error), "identical(h, 2)", fixed = TRUE)
+  for (h in list(2, 3, NaN)) expect_identical(as_array(jit(asks)(h)), asks(h))
+  asks <- function(h) identical(h, c(2, 3))
+  environment(asks) <- globalenv()
+  error <- expect_error(jit(asks)(c(2, 4)), class = "joist_trace_error")
+  expect_match(conditionMessage(error), "identical(h, c(2, 3))", fixed = TRUE)
   own <- function(x) {
     class <- function(y) "mine"
     if (class(x) == "mine") x + 1 else x

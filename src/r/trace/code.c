@@ -21,14 +21,15 @@ enum word {
   RETURN,
   IF,
   BRACE,
+  LOCAL,
   QUOTING,
   OTHER
 };
 
 static const char *const names[] = {
-    "<-",   "=",       "<<-",     "for",     "while",   "repeat", "function",   "break",
-    "next", "return",  "if",      "{",       "quote",   "bquote", "substitute", "expression",
-    "~",    "on.exit", "missing", "library", "require", "::",     ":::"};
+    "<-",         "=",      "<<-",     "for",     "while",   "repeat",  "function", "break",
+    "next",       "return", "if",      "{",       "local",   "quote",   "bquote",   "substitute",
+    "expression", "~",      "on.exit", "missing", "library", "require", "::",       ":::"};
 
 enum { COUNT = sizeof names / sizeof *names };
 
@@ -49,7 +50,11 @@ static SEXP called_name(SEXP call) {
 static enum word word_of(SEXP call) {
   SEXP name = called_name(call);
   for (size_t k = 0; k < COUNT; k++)
-    if (strings[k] == name) return k < QUOTING ? (enum word)k : QUOTING;
+    if (strings[k] == name) {
+      /* With another argument it is the environment to evaluate in. */
+      if (k == LOCAL && Rf_length(call) != 2) return OTHER;
+      return k < QUOTING ? (enum word)k : QUOTING;
+    }
   return OTHER;
 }
 
@@ -97,6 +102,9 @@ static SEXP collected(collector *collect, SEXP code) {
 
 /* ---- calls that are evaluated ---- */
 
+/* Of a function or a call of local(), which have variables of their own. */
+static SEXP body_of(SEXP code) { return word_of(code) == LOCAL ? CADR(code) : CADDR(code); }
+
 typedef void visitor(struct found *found, SEXP call, enum word word);
 
 /* Visits each call that R evaluates in the frame of the function, or, if `functions`, also in those
@@ -106,8 +114,8 @@ static void walk(struct found *found, SEXP code, bool functions, visitor *visit)
   R_CheckStack();
   const enum word word = word_of(code);
   if (word == QUOTING) return;
-  if (word == FUNCTION) {
-    if (functions) walk(found, CADDR(code), functions, visit);
+  if (word == FUNCTION || word == LOCAL) {
+    if (functions) walk(found, body_of(code), functions, visit);
     return;
   }
   visit(found, code, word);
@@ -131,7 +139,8 @@ static void visit_super(struct found *found, SEXP call, enum word word) {
 static void collect_inner(struct found *found, SEXP code) {
   if (TYPEOF(code) != LANGSXP) return;
   R_CheckStack();
-  if (word_of(code) == FUNCTION) walk(found, CADDR(code), true, visit_super);
+  const enum word word = word_of(code);
+  if (word == FUNCTION || word == LOCAL) walk(found, body_of(code), true, visit_super);
   for (SEXP part = code; part != R_NilValue; part = CDR(part)) collect_inner(found, CAR(part));
 }
 
@@ -212,7 +221,7 @@ static void escapes_of(struct found *found, SEXP code, bool looping) {
   if (TYPEOF(code) != LANGSXP) return;
   R_CheckStack();
   const enum word word = word_of(code);
-  if (word == FUNCTION || word == QUOTING) return;
+  if (word == FUNCTION || word == LOCAL || word == QUOTING) return;
   if (word == BREAK || word == NEXT) {
     if (!looping) add(found, called_name(code));
     return;

@@ -42,6 +42,7 @@ static void finalize(SEXP pointer) {
   free(trace->constant_bytes);
   free(trace->masks);
   free(trace->exact);
+  free(trace->mixed);
   free(trace->moves.move);
   joist_text_free(&trace->text);
   free(trace);

@@ -37,6 +37,8 @@ struct joist_r_trace {
   uint32_t mask_capacity;
   joist_value_id *exact; /* of R numbers: 1 + the value that R has, 0 for others */
   uint32_t exact_capacity;
+  joist_value_id *mixed; /* 1 + an enum joist_r_mixed, see joist_r_trace_mixed(); 0 for others */
+  uint32_t mixed_capacity;
   struct joist_text text; /* used by program_view.c; owned by the trace */
   bool closed;
   bool watched; /* an instruction is: a run may find values that do not fit */

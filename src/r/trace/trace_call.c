@@ -80,6 +80,52 @@ static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
   return exact_around(pointer, value) != 0;
 }
 
+static uint32_t mixed_of(const struct joist_r_value *value) {
+  if (value->form != JOIST_R_TRACED || value->leaf || value->payload == R_NilValue) return 0;
+  const struct joist_r_trace *const trace = joist_r_trace_of(value->payload);
+  const joist_value_id number = value->argument.value;
+  const joist_value_id noted = number < trace->mixed_capacity ? trace->mixed[number] : 0;
+  return noted == 0 ? 0 : noted - 1;
+}
+
+static void note_mixed(struct joist_r_trace *trace, joist_value_id value, uint32_t how) {
+  joist_r_note_value(&trace->mixed, &trace->mixed_capacity, value, how);
+}
+
+enum joist_r_mixed { MIXED_TYPE = 1 };
+
+/* Whether the dtype of a result depends on whether an operand is an integer of R or a double. It is
+ * an error beside a tensor of integers. */
+static bool makes_mixed(const struct joist_r_call *call, bool numbers) {
+  bool mixed = false;
+  for (size_t k = 0; k < call->count; k++) mixed |= (mixed_of(&call->values[k]) & MIXED_TYPE) != 0;
+  if (!mixed) return false;
+  switch (joist_op_class(call->op)) {
+    case JOIST_CLASS_JOIN:
+    case JOIST_CLASS_SELECT:
+    case JOIST_CLASS_REAL:
+    case JOIST_CLASS_LAYOUT:
+    case JOIST_CLASS_ACCUMULATE:
+    case JOIST_CLASS_EXTREME:
+      break;
+    default:
+      return false;
+  }
+  bool meets_integers = false;
+  for (size_t k = 0; k < call->count; k++) {
+    if ((mixed_of(&call->values[k]) & MIXED_TYPE) != 0) continue;
+    const struct joist_operand *const operand = &call->values[k].argument.operand;
+    const joist_kind kind = joist_dtype_kind(operand->type.dtype);
+    if (kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX) return false;
+    meets_integers |= !operand->type.ambiguous;
+  }
+  if (meets_integers && !numbers) {
+    joist_r_eval(PROTECT(Rf_lang1(Rf_install("stop_mixed"))));
+    UNPROTECT(1);
+  }
+  return true;
+}
+
 static bool are_r_numbers(SEXP pointer, const struct joist_r_call *call) {
   bool traced = false;
   for (size_t k = 0; k < call->count; k++) {
@@ -144,6 +190,7 @@ static SEXP apply_to_numbers(SEXP pointer, const struct joist_r_call *call) {
   const joist_value_id exact = add_plain(program, call->op, operands, call->count, &none, line);
   const joist_value_id made = type.dtype == JOIST_BOOL ? exact : rounded(pointer, exact, type);
   note_exact(joist_r_trace_of(pointer), made, exact);
+  if (makes_mixed(call, true)) note_mixed(joist_r_trace_of(pointer), made, MIXED_TYPE);
   SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, type, &call->inference.shape[0]));
   name_result(tensor, call);
   UNPROTECT(1);
@@ -166,7 +213,20 @@ static void read_as(SEXP pointer, struct joist_r_value *value, struct joist_type
   operand->type = type;
 }
 
+/* Doubles that a branch or loop hands on are f64; they meet tensors as R's doubles do. */
+static void read_doubles(SEXP pointer, struct joist_r_call *call) {
+  for (size_t k = 0; k < call->count; k++) {
+    struct joist_r_value *const value = &call->values[k];
+    struct joist_type *const type = &value->argument.operand.type;
+    if (!value->by_generic || !type->ambiguous || type->dtype != JOIST_F64) continue;
+    if (exact_around(pointer, value) != 0)
+      type->dtype = (joist_dtype)call->rules->literal[JOIST_CATEGORY_FLOAT];
+  }
+}
+
 void joist_r_trace_read_numbers(struct joist_r_call *call) {
+  if (joist_operation(call->op)->family == JOIST_FAMILY_ELEMENTWISE)
+    read_doubles(trace_of_operands(call), call);
   const bool power = call->op == JOIST_OP_POW;
   if (!power && call->op != JOIST_OP_ADD && call->op != JOIST_OP_SUB && call->op != JOIST_OP_MUL &&
       call->op != JOIST_OP_NEGATE && call->op != JOIST_OP_FLOORDIV && call->op != JOIST_OP_MOD)
@@ -196,6 +256,15 @@ SEXP joist_r_trace_as_number(SEXP x) {
   return x;
 }
 
+SEXP joist_r_trace_mixed(SEXP x, SEXP set) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  const uint32_t how = mixed_of(&value), more = (uint32_t)Rf_asInteger(set);
+  if (more != 0 && value.form == JOIST_R_TRACED && !value.leaf)
+    note_mixed(joist_r_trace_of(value.payload), value.argument.value, how | more);
+  return Rf_ScalarInteger((int)(how | more));
+}
+
 SEXP joist_r_trace_in_full(SEXP x) {
   static const struct joist_type full = {JOIST_F64, true};
   struct joist_r_value value;
@@ -215,9 +284,15 @@ SEXP joist_r_trace_in_full(SEXP x) {
 static joist_value_id operand_number(SEXP pointer, const struct joist_r_value *value,
                                      joist_dtype wanted) {
   const joist_kind kind = joist_dtype_kind(wanted);
-  if (exact_around(pointer, value) == 0 || wanted == value->argument.operand.type.dtype ||
-      (kind != JOIST_KIND_FLOAT && kind != JOIST_KIND_COMPLEX))
+  if (exact_around(pointer, value) == 0)
     return joist_r_trace_number(pointer, value, (struct joist_type){wanted, false});
+  /* It may have been read as another type. */
+  struct joist_r_value own = *value;
+  own.argument.operand.type =
+      joist_r_trace_of(value->payload)->program.values[value->argument.value].type;
+  if (wanted == own.argument.operand.type.dtype ||
+      (kind != JOIST_KIND_FLOAT && kind != JOIST_KIND_COMPLEX))
+    return joist_r_trace_number(pointer, &own, (struct joist_type){wanted, false});
   const joist_value_id exact = in_double(pointer, value);
   return wanted == JOIST_F64 ? exact : rounded(pointer, exact, (struct joist_type){wanted, false});
 }
@@ -278,6 +353,7 @@ SEXP joist_r_trace_call(const struct joist_r_call *call) {
   const bool numbers =
       joist_operation(call->op)->family == JOIST_FAMILY_ELEMENTWISE && are_r_numbers(pointer, call);
   if (numbers && computes_in_double(call)) return apply_to_numbers(pointer, call);
+  const bool mixed = makes_mixed(call, numbers);
   joist_value_id made[JOIST_RESULTS_MAX], masks[JOIST_RESULTS_MAX];
   add(pointer, call, made, masks);
   const uint32_t results = joist_operation(call->op)->results;
@@ -287,6 +363,7 @@ SEXP joist_r_trace_call(const struct joist_r_call *call) {
                                  &call->inference.shape[r]);
     SET_VECTOR_ELT(tensors, r, joist_r_traced_with(tensor, pointer, masks[r]));
     if (numbers) note_exact(joist_r_trace_of(pointer), made[r], made[r]);
+    if (mixed) note_mixed(joist_r_trace_of(pointer), made[r], MIXED_TYPE);
   }
   name_result(VECTOR_ELT(tensors, 0), call);
   UNPROTECT(1);

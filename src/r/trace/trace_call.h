@@ -7,8 +7,8 @@
 /* Adds the operation to the body being traced, or to the trace that its operands belong to. */
 joist_r_applies joist_r_trace_call;
 
-/* R adds its own flags as integers, and takes powers of its own integers in double: such operands
- * are read so, before dtypes are inferred. */
+/* R adds its own flags as integers, takes powers of its own integers in double, and its doubles take
+ * the dtype of tensors that they meet: such operands are read so, before dtypes are inferred. */
 void joist_r_trace_read_numbers(struct joist_r_call *call);
 
 /* .Call entry points. Whether a traced tensor stands for a number that the plain run has as one of
@@ -16,6 +16,11 @@ void joist_r_trace_read_numbers(struct joist_r_call *call);
  * and the number in double, an ambiguous f64. */
 SEXP joist_r_trace_is_number(SEXP x);
 SEXP joist_r_trace_as_number(SEXP x);
+
+/* .Call entry point: what the plain run has for a traced tensor differs by a traced condition: in
+ * R's type (1), or in that one is a number of R and the other a tensor (2). `set`, unless it is 0,
+ * says so. */
+SEXP joist_r_trace_mixed(SEXP x, SEXP set);
 SEXP joist_r_trace_in_full(SEXP x);
 
 #endif

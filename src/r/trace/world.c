@@ -130,15 +130,21 @@ static SEXP look(SEXP environment) {
   return parts;
 }
 
-SEXP joist_r_world_look(SEXP environments, SEXP forced) {
+static bool is_among(SEXP environment, SEXP list, R_xlen_t count) {
+  for (R_xlen_t k = count; k-- > 0;)
+    if (VECTOR_ELT(list, k) == environment) return true;
+  return false;
+}
+
+SEXP joist_r_world_look(SEXP environments, SEXP forced, SEXP lazy) {
   const R_xlen_t count = XLENGTH(environments);
   SEXP all = PROTECT(Rf_allocVector(VECSXP, count));
   for (R_xlen_t k = 0; k < count; k++) SET_VECTOR_ELT(all, k, look(VECTOR_ELT(environments, k)));
   for (R_xlen_t k = 0; k < Rf_asInteger(forced); k++) {
-    SEXP parts = VECTOR_ELT(all, k);
+    SEXP environment = VECTOR_ELT(environments, k), parts = VECTOR_ELT(all, k);
+    if (is_among(environment, lazy, XLENGTH(lazy))) continue;
     SET_VECTOR_ELT(parts, FORCED,
-                   forced_values(VECTOR_ELT(environments, k), VECTOR_ELT(parts, NAMES),
-                                 VECTOR_ELT(parts, VALUES)));
+                   forced_values(environment, VECTOR_ELT(parts, NAMES), VECTOR_ELT(parts, VALUES)));
   }
   UNPROTECT(1);
   return all;
@@ -206,12 +212,6 @@ struct walk {
   PROTECT_INDEX at;
   R_xlen_t used;
 };
-
-static bool is_among(SEXP environment, SEXP list, R_xlen_t count) {
-  for (R_xlen_t k = count; k-- > 0;)
-    if (VECTOR_ELT(list, k) == environment) return true;
-  return false;
-}
 
 /* Whether an environment is of R or of a package whose state is its own. */
 static bool is_left_alone(const struct walk *walk, SEXP environment) {

@@ -18,10 +18,10 @@ SEXP joist_r_world_own(SEXP home, SEXP functions, SEXP frames, SEXP callers);
 
 /* .Call entry point: what each of a list of environments has: a list of the names, the values, and
  * the attributes of the environment. The value of a variable that is a promise is its code. For the
- * first `forced` environments promises are computed: behind the attributes are lists of one, the
- * values of what may be promises, or NULL. As long as the list is there, R changes no value in
- * place. */
-SEXP joist_r_world_look(SEXP environments, SEXP forced);
+ * first `forced` environments, but for those in the list `lazy`, promises are computed: behind the
+ * attributes are lists of one, the values of what may be promises, or NULL. As long as the list is
+ * there, R changes no value in place. */
+SEXP joist_r_world_look(SEXP environments, SEXP forced, SEXP lazy);
 
 /* .Call entry point: whether computing what is forced in such a list may have changed variables. */
 SEXP joist_r_world_unsure(SEXP looked);
