@@ -36,7 +36,7 @@
 #' @export
 nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
   check_flags(log = log)
-  in_f64(list(x, shape1, shape2), function(x, a, b) {
+  in_f64("nv_dbeta", list(x, shape1, shape2), function(x, a, b) {
     density_of(nv_ifelse(a >= 0 & b >= 0, beta_log_density(a, b, x), NaN), log)
   })
 }
@@ -45,14 +45,16 @@ nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
 #' @export
 nv_pbeta <- function(q, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(q, shape1, shape2), function(q, a, b) beta_share(a, b, q, lower.tail, log.p))
+  in_f64("nv_pbeta", list(q, shape1, shape2), function(q, a, b) {
+    beta_share(a, b, q, lower.tail, log.p)
+  })
 }
 
 #' @rdname nv_dbeta
 #' @export
 nv_qbeta <- function(p, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(p, shape1, shape2), function(p, a, b) {
+  in_f64("nv_qbeta", list(p, shape1, shape2), function(p, a, b) {
     beta_quantile(a, b, log_share(p, log.p), lower.tail)
   })
 }
@@ -65,7 +67,7 @@ beta_quantile <- function(a, b, log_p, lower) {
 #' @export
 nv_dbinom <- function(x, size, prob, log = FALSE) {
   check_flags(log = log)
-  in_f64(list(x, size, prob), function(x, size, prob) {
+  in_f64("nv_dbinom", list(x, size, prob), function(x, size, prob) {
     count <- nearest_count(x)
     total <- nearest_count(size)
     inside <- is_count(x, count) & count <= total
@@ -81,7 +83,7 @@ nv_dbinom <- function(x, size, prob, log = FALSE) {
 #' @export
 nv_pbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(q, size, prob), function(q, size, prob) {
+  in_f64("nv_pbinom", list(q, size, prob), function(q, size, prob) {
     count <- nv_stop_gradient(nv_floor(q + 1e-7))
     total <- nearest_count(size)
     inside <- count >= 0 & count < total
@@ -98,7 +100,7 @@ nv_pbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qbinom <- function(p, size, prob, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(p, size, prob), function(p, size, prob) {
+  in_f64("nv_qbinom", list(p, size, prob), function(p, size, prob) {
     operands <- list(size, prob, log_share(p, log.p))
     distribution_operation("binomial_quantile", operands, lower = lower.tail)
   })
@@ -108,7 +110,7 @@ nv_qbinom <- function(p, size, prob, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_dt <- function(x, df, log = FALSE) {
   check_flags(log = log)
-  in_f64(list(x, df), function(x, df) density_of(t_log_density(x, df), log))
+  in_f64("nv_dt", list(x, df), function(x, df) density_of(t_log_density(x, df), log))
 }
 
 #' @rdname nv_dbeta
@@ -126,7 +128,7 @@ nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
       )
     }
   )
-  in_f64(list(q, df), share)
+  in_f64("nv_pt", list(q, df), share)
 }
 
 #' @rdname nv_dbeta
@@ -144,7 +146,7 @@ nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
       )
     }
   )
-  in_f64(list(p, df), quantile)
+  in_f64("nv_qt", list(p, df), quantile)
 }
 
 t_log_density <- function(x, df) {

@@ -37,7 +37,7 @@
 #' @export
 nv_dexp <- function(x, rate = 1, log = FALSE) {
   check_flags(log = log)
-  in_f64(list(x, rate), function(x, rate) {
+  in_f64("nv_dexp", list(x, rate), function(x, rate) {
     inside <- x >= 0
     t <- nv_ifelse(inside, x, 0)
     value <- if (log) nv_log(rate) - rate * t else rate * nv_exp(-(rate * t))
@@ -49,7 +49,7 @@ nv_dexp <- function(x, rate = 1, log = FALSE) {
 #' @export
 nv_pexp <- function(q, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(q, rate), function(q, rate) {
+  in_f64("nv_pexp", list(q, rate), function(q, rate) {
     inside <- q > 0
     power <- -(rate * nv_ifelse(inside, q, 1))
     value <- if (lower.tail) {
@@ -65,7 +65,7 @@ nv_pexp <- function(q, rate = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qexp <- function(p, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(p, rate), function(p, rate) {
+  in_f64("nv_qexp", list(p, rate), function(p, rate) {
     power <- if (lower.tail) {
       if (log.p) log_rest(p) else nv_log1p(-p)
     } else {
@@ -79,7 +79,7 @@ nv_qexp <- function(p, rate = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_dgamma <- function(x, shape, rate = 1, log = FALSE) {
   check_flags(log = log)
-  in_f64(list(x, shape, rate), function(x, shape, rate) {
+  in_f64("nv_dgamma", list(x, shape, rate), function(x, shape, rate) {
     value <- gamma_log_density(shape, x * rate) + nv_log(rate)
     point <- nv_ifelse(x == 0, Inf, -Inf)
     value <- nv_ifelse(shape == 0, point, value)
@@ -91,7 +91,7 @@ nv_dgamma <- function(x, shape, rate = 1, log = FALSE) {
 #' @export
 nv_pgamma <- function(q, shape, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(q, shape, rate), function(q, shape, rate) {
+  in_f64("nv_pgamma", list(q, shape, rate), function(q, shape, rate) {
     nv_ifelse(rate > 0, gamma_share(shape, q * rate, lower.tail, log.p), NaN)
   })
 }
@@ -100,7 +100,7 @@ nv_pgamma <- function(q, shape, rate = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qgamma <- function(p, shape, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(p, shape, rate), function(p, shape, rate) {
+  in_f64("nv_qgamma", list(p, shape, rate), function(p, shape, rate) {
     power <- list(shape, log_share(p, log.p))
     t <- distribution_operation("inverse_gamma", power, lower = lower.tail)
     nv_ifelse(rate > 0, t / rate, NaN)
@@ -111,7 +111,7 @@ nv_qgamma <- function(p, shape, rate = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_dpois <- function(x, lambda, log = FALSE) {
   check_flags(log = log)
-  in_f64(list(x, lambda), function(x, lambda) {
+  in_f64("nv_dpois", list(x, lambda), function(x, lambda) {
     count <- nearest_count(x)
     inside <- is_count(x, count)
     value <- log_poisson(nv_ifelse(inside, count, 0), lambda)
@@ -123,7 +123,7 @@ nv_dpois <- function(x, lambda, log = FALSE) {
 #' @export
 nv_ppois <- function(q, lambda, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(q, lambda), function(q, lambda) {
+  in_f64("nv_ppois", list(q, lambda), function(q, lambda) {
     count <- nv_stop_gradient(nv_floor(q + 1e-7))
     inside <- count >= 0
     value <- gamma_share(nv_ifelse(inside, count + 1, 1), lambda, !lower.tail, log.p)
@@ -136,7 +136,7 @@ nv_ppois <- function(q, lambda, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qpois <- function(p, lambda, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(p, lambda), function(p, lambda) {
+  in_f64("nv_qpois", list(p, lambda), function(p, lambda) {
     operands <- list(lambda, log_share(p, log.p))
     distribution_operation("poisson_quantile", operands, lower = lower.tail)
   })

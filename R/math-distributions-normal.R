@@ -32,7 +32,7 @@
 #' @export
 nv_dnorm <- function(x, mean = 0, sd = 1, log = FALSE) {
   check_flags(log = log)
-  in_f64(list(x, mean, sd), function(x, mean, sd) {
+  in_f64("nv_dnorm", list(x, mean, sd), function(x, mean, sd) {
     point <- sd == 0
     scale <- nv_ifelse(point, 1, sd)
     z <- (x - mean) / scale
@@ -50,7 +50,7 @@ nv_dnorm <- function(x, mean = 0, sd = 1, log = FALSE) {
 #' @export
 nv_pnorm <- function(q, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(q, mean, sd), function(q, mean, sd) {
+  in_f64("nv_pnorm", list(q, mean, sd), function(q, mean, sd) {
     point <- sd == 0
     side <- nv_ifelse(q < mean, -Inf, Inf)
     z <- nv_ifelse(point, side, (q - mean) / nv_ifelse(point, 1, sd))
@@ -63,7 +63,7 @@ nv_pnorm <- function(q, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qnorm <- function(p, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64(list(p, mean, sd), function(p, mean, sd) {
+  in_f64("nv_qnorm", list(p, mean, sd), function(p, mean, sd) {
     z <- if (log.p) normal_log_quantile(p) else normal_quantile(p)
     if (!lower.tail) z <- -z
     nv_ifelse(sd < 0, NaN, nv_ifelse(nv_is_infinite(z), z, mean + sd * z))

@@ -1,11 +1,17 @@
 # What the functions of distributions are made of. They are computed in f64, by operations of the
 # core where a formula in R would lose digits, and rounded once.
 
-# What `f` gives for the operands in f64, in the float that belongs to their common dtype: what
+# What `f`, of the function `name`, gives for the operands in f64, in the float that belongs to their common dtype: what
 # exp() makes of it. NaN and NA stay what they are.
-in_f64 <- function(operands, f) {
+in_f64 <- function(name, operands, f) {
   # result_dtype() would read strings as dtypes.
   for (x in operands) if (is.character(x)) as_operand(x)
+  if (!is_tracing() && all(vapply(operands, is_plain_operand, NA))) {
+    value <- compiled_distribution(name, operands, parent.frame(), sys.function(-1L))
+    if (!is.null(value)) {
+      return(value)
+    }
+  }
   common <- .Call(joist_r_result_dtype, unname(operands), NULL)
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
   if (is_complex_dtype(like)) {
@@ -20,6 +26,30 @@ in_f64 <- function(operands, f) {
   value <- do.call(f, wide)
   for (x in rev(wide)) value <- nv_ifelse(nv_is_na(x), x, value)
   nv_convert(value, dtype(like), ambiguous(like))
+}
+
+# The function as one program, kept for each choice of its flags; NULL where that is an error, which
+# is raised with the values known.
+compiled_distribution <- function(name, operands, frame, f) {
+  flags <- mget(c("lower.tail", "log", "log.p"), frame, "logical", list(NULL))
+  flags <- flags[lengths(flags) > 0L]
+  key <- paste(c(name, flags), collapse = " ")
+  compiled <- distributions[[key]]
+  if (is.null(compiled)) compiled <- distributions[[key]] <- jit_of_list(f, flags)
+  tryCatch(compiled(unname(operands)), joist_error = function(e) NULL)
+}
+
+# In an environment without operands, which it would keep.
+jit_of_list <- function(f, further) {
+  force(f)
+  force(further)
+  jit(function(operands) do.call(f, c(operands, further)))
+}
+
+distributions <- new.env()
+
+is_plain_operand <- function(x) {
+  if (is_tensor(x)) has_elements(x) else is.numeric(x) && !is.object(x)
 }
 
 # An operation of operands that are one number or have the shape that they all broadcast to.
@@ -89,12 +119,12 @@ is_count <- function(x, count) {
 #' nv_beta(nv_tensor(c(1, 2, 3), "f64"), 2)
 #' nv_lbeta(nv_tensor(1e10, "f64"), 1e-3)
 #' @export
-nv_lbeta <- function(a, b) in_f64(list(a, b), log_beta)
+nv_lbeta <- function(a, b) in_f64("nv_lbeta", list(a, b), log_beta)
 
 #' @rdname nv_lbeta
 #' @export
 nv_beta <- function(a, b) {
-  in_f64(list(a, b), custom_gradient(
+  in_f64("nv_beta", list(a, b), custom_gradient(
     function(a, b) {
       direct <- a + b <= 170 & nv_min(a, b) > 1e-300
       p <- nv_ifelse(direct, a, 1)

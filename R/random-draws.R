@@ -44,15 +44,14 @@ nv_key <- function(seed = NULL) {
 #' @export
 nv_key_split <- function(key, n = 2L) {
   check_whole(n, "n")
-  lapply(seq_len(n), function(k) derive_key(key, k - 1, TRUE))
+  .Call(joist_r_key_split, as_key(key), n, list(split = TRUE, dtype = "ui32"))
 }
 
 #' @rdname nv_key
 #' @export
-nv_fold_in <- function(key, data) derive_key(key, data, FALSE)
-
-derive_key <- function(key, data, split) {
-  .Call(joist_r_operation, "fold_in", list(as_key(key), data), list(split = split, dtype = "ui32"))
+nv_fold_in <- function(key, data) {
+  attributes <- list(split = FALSE, dtype = "ui32")
+  .Call(joist_r_operation, "fold_in", list(as_key(key), data), attributes)
 }
 
 # A key from R's own generator, whose stream moves on by two numbers.

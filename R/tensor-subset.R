@@ -44,11 +44,9 @@
 #' @name subset
 #' @export
 `[.nv_tensor` <- function(x, ..., drop = TRUE) {
-  # What read_indices() would give for a plain vector, without the time of its call.
-  if (...length() == 1L && !missing(..1) &&
-    is.null(attributes(..1)) && !is.null(..1) && !is.list(..1)) {
-    taken <- .Call(joist_r_subset, x, ..1, as.logical(drop), FALSE)
-    return(if (is.null(taken)) with_missing(x, list(..1), drop) else taken)
+  taken <- .Call(joist_r_take, environment(), FALSE)
+  if (!is.null(taken)) {
+    return(taken)
   }
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) {
@@ -124,9 +122,9 @@ known_positions <- function(x, indices) {
 #' @rdname subset
 #' @export
 `[[.nv_tensor` <- function(x, ..., exact = TRUE) {
-  if (...length() == 1L && !missing(..1) &&
-    is.null(attributes(..1)) && !is.null(..1) && !is.list(..1)) {
-    return(.Call(joist_r_subset, x, ..1, TRUE, TRUE))
+  taken <- .Call(joist_r_take, environment(), TRUE)
+  if (!is.null(taken)) {
+    return(taken)
   }
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
@@ -136,6 +134,10 @@ known_positions <- function(x, indices) {
 #' @rdname subset
 #' @export
 `[<-.nv_tensor` <- function(x, ..., value) {
+  done <- .Call(joist_r_put, environment(), substitute(x), FALSE)
+  if (!is.null(done)) {
+    return(done)
+  }
   if (is.character(value)) {
     # As in R, which format.pval() relies on.
     x <- array_of_text(x)
@@ -163,6 +165,10 @@ known_positions <- function(x, indices) {
 #' @rdname subset
 #' @export
 `[[<-.nv_tensor` <- function(x, ..., value) {
+  done <- .Call(joist_r_put, environment(), substitute(x), TRUE)
+  if (!is.null(done)) {
+    return(done)
+  }
   in_place <- identical(substitute(x), quote(`*tmp*`))
   extents <- shape(x)
   indices <- read_indices(extents, substitute(c(x, ...)), ...)
@@ -273,19 +279,6 @@ array_of_text <- function(x) {
 # left out is seen.
 read_indices <- function(extents, call, ...) {
   n <- ...length()
-  # One or two plain vectors are most frequent, and need no further look.
-  if ((n == 1L || n == 2L) && !missing(..1) && (n == 1L || !missing(..2))) {
-    given <- list(...)
-    if (is_plain(given[[1L]]) && (n == 1L || is_plain(given[[2L]]))) {
-      return(given)
-    }
-  }
-  read_any_indices(extents, call, n, ...)
-}
-
-is_plain <- function(index) is.null(attributes(index)) && !is.null(index)
-
-read_any_indices <- function(extents, call, n, ...) {
   empty <- .Call(joist_r_empty_indices, call, n)
   if (n == 0L || (n == 1L && empty)) {
     return(NULL)

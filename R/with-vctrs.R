@@ -47,7 +47,9 @@ values_in_r <- function(x, type) {
 
 wide_values <- function(x, part) {
   bits <- plain_values(nv_bitcast_convert(without_mask(x), "f64"), "f64")
-  complex(real = bits, imaginary = ifelse(is.na(x), NA, part))
+  other <- rep(part, length(bits))
+  if (anyNA(x)) other[as.vector(is.na(x))] <- NA
+  complex(real = bits, imaginary = other)
 }
 
 # The values of a column of another dtype that do not all fit `type`, as vec_proxy() gives those of
@@ -80,14 +82,14 @@ vec_restore.nv_tensor <- function(x, to, ...) {
   }
   # The bits may be those of R's NA: that a value is missing is said by the imaginary part.
   bits <- without_mask(.Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL))
-  other <- if (is.null(attr(to, "beyond", TRUE))) which(Im(x) == 1)
+  imaginary <- Im(x)
+  other <- if (is.null(attr(to, "beyond", TRUE))) which(imaginary == 1)
   if (length(other) > 0L) {
     stop_not_exact(nv_bitcast_convert(bits, setdiff(c("i64", "ui64"), type)), other[1L], type)
   }
   restored <- nv_bitcast_convert(bits, type)
   if (guess) restored <- nv_convert(restored, type, TRUE)
-  missing <- is.na(Im(x))
-  if (any(missing)) restored <- nv_mask(restored, missing)
+  if (anyNA(imaginary)) restored <- nv_mask(restored, is.na(imaginary))
   if (!is.null(names(x))) names(restored) <- names(x)
   restored
 }

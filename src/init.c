@@ -6,6 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "r/arrays/concatenate.h"
 #include "r/arrays/index.h"
+#include "r/arrays/access.h"
 #include "r/arrays/assign.h"
 #include "r/arrays/subset.h"
 #include "r/arrays/tensor_create.h"
@@ -142,10 +143,13 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_operator1, 2),
     ENTRY(joist_r_summary, 2),
     ENTRY(joist_r_operation, 3),
+    ENTRY(joist_r_key_split, 3),
     ENTRY(joist_r_convert_into, 4),
     ENTRY(joist_r_subset, 4),
     ENTRY(joist_r_assign, 5),
     ENTRY(joist_r_empty_indices, 2),
+    ENTRY(joist_r_take, 2),
+    ENTRY(joist_r_put, 3),
     ENTRY(joist_r_concatenate, 3),
     ENTRY(joist_r_pieces, 4),
     ENTRY(joist_r_unique, 1),

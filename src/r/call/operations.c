@@ -239,3 +239,24 @@ SEXP joist_r_convert_into(SEXP x, SEXP dtype, SEXP ambiguous, SEXP assigns) {
   const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
   return joist_r_apply_conversion(rules, &value, type, joist_r_flag(assigns, "assigns"));
 }
+
+SEXP joist_r_key_split(SEXP key, SEXP n, SEXP attributes) {
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  const R_xlen_t count = (R_xlen_t)Rf_asReal(n);
+  SEXP keys = PROTECT(Rf_allocVector(VECSXP, count));
+  PROTECT(attributes = joist_r_attributes_by_number(attributes, key));
+  struct joist_r_value values[2];
+  const void *const top = vmaxget();
+  for (R_xlen_t k = 0; k < count; k++) {
+    SEXP number = PROTECT(Rf_ScalarReal((double)k));
+    joist_r_read_operand(rules, key, &values[0]);
+    joist_r_read_operand(rules, number, &values[1]);
+    const struct joist_attributes read =
+        joist_r_attributes(JOIST_OP_FOLD_IN, attributes, &values[0].argument.shape);
+    SET_VECTOR_ELT(keys, k, joist_r_apply(rules, JOIST_OP_FOLD_IN, values, 2, &read));
+    UNPROTECT(1);
+    vmaxset(top);
+  }
+  UNPROTECT(2);
+  return keys;
+}
