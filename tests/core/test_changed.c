@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cpu/watch.h"
 #include "core/types/changed.h"
 #include "core/types/convert.h"
 
@@ -62,6 +63,22 @@ static int beyond(joist_dtype from, long double x, joist_dtype to) {
   return fabsl(x) <= largest ? 0 : fabsl(x) >= 2 * largest ? 1 : -1;
 }
 
+/* What a run reports to its tally of a conversion: by kernels, where the dtype has some. */
+static void check_tally(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                        const uint8_t *mask, size_t want, size_t want_first) {
+  enum { OFFSET = 100 };
+  struct joist_instruction instruction = {.op = JOIST_OP_ADD, .watch = JOIST_WATCH_LOSS};
+  const struct joist_program program = {.instructions = &instruction, .instruction_count = 1};
+  struct joist_tally tally;
+  joist_tally_init(&tally);
+  joist_watch_converted(&program, 0, n, in, from, to, mask, OFFSET, &tally);
+  CHECK_INT(tally.count, want > 0);
+  if (tally.count == 0) return;
+  CHECK_INT(tally.found[0].count, want);
+  CHECK_INT(tally.found[0].first, OFFSET + want_first);
+  CHECK_INT(tally.found[0].kind, JOIST_FOUND_LOSS);
+}
+
 int main(void) {
   static _Alignas(16) char in[MOST * 16];
   static uint8_t mask[MOST];
@@ -70,7 +87,7 @@ int main(void) {
     const size_t n = patterns_of(own, in), size = joist_dtype_size(own);
     for (int to = 0; to < JOIST_DTYPE_COUNT; to++) {
       const joist_dtype other = (joist_dtype)to;
-      size_t want = 0, want_first = 0, first = 0, unmasked = 0;
+      size_t want = 0, want_first = 0, first = 0, unmasked = 0, unmasked_first = 0;
       for (size_t k = n; k-- > 0;) {
         _Alignas(16) char made[16];
         joist_convert_find(own, other)(1, in + k * size, made);
@@ -85,10 +102,17 @@ int main(void) {
         want += !same;
         unmasked += !same && !mask[k];
         if (!same) want_first = k;
+        if (!same && !mask[k]) unmasked_first = k;
       }
       CHECK_INT(joist_count_changed(n, in, own, other, NULL, &first), want);
       CHECK_INT(first, want_first);
       CHECK_INT(joist_count_changed(n, in, own, other, mask, &first), unmasked);
+      check_tally(n, in, own, other, NULL, want, want_first);
+      check_tally(n, in, own, other, mask, unmasked, unmasked_first);
+      /* One after the other, in the places of others: small ones hide nothing. */
+      for (size_t k = 0; k < n; k += 7)
+        check_tally(1, in + k * size, own, other, NULL,
+                    joist_element_changes(own, other, in + k * size), 0);
     }
   }
   return check_report("changed");

@@ -413,3 +413,38 @@ test_that("a place is a call in a function, also where R keeps no source referen
   expect_warning(lapply(1:3, make("function(k) x * x")), class = "joist_overflow_warning")
   expect_silent(lapply(1:3, make("function(k) x * x")))
 })
+
+test_that("sums at positions are watched while they are added: random ones beside exact sums", {
+  withr::local_seed(5)
+  for (type in c("i8", "ui8", "i16", "ui16", "i32", "ui32", "i64")) {
+    bounds <- dtype_info(type)
+    low <- as.numeric(as.character(bounds$min))
+    high <- min(as.numeric(as.character(bounds$max)), 2^52)
+    for (turn in 1:12) {
+      # many values for each sum, few values, and sums that come back into the range on the way
+      n <- c(3L, 40L, 600L)[turn %% 3L + 1L]
+      values <- sample(c(20L, 700L, 20000L), 1L)
+      share <- high / c(2, 50, 1e5)[turn %% 3L + 1L]
+      x <- trunc(runif(n, if (low < 0) -share else 0, share))
+      v <- trunc(runif(values, if (low < 0) -share else 0, share))
+      at <- sample(n, values, TRUE)
+      exact <- x
+      sums <- tapply(v, at, sum)
+      exact[as.integer(names(sums))] <- exact[as.integer(names(sums))] + sums
+      odd <- which(exact < low | exact > if (type == "i64") Inf else high)
+      found <- NULL
+      got <- withCallingHandlers(
+        with_promotion(NULL, nv_scatter_add(nv_tensor(x, type), at, nv_tensor(v, type)),
+          on = c(overflow = "warn")
+        ),
+        joist_overflow_warning = function(w) {
+          found <<- c(w$count, w$position)
+          invokeRestart("muffleWarning")
+        }
+      )
+      fits <- setdiff(seq_len(n), odd)
+      expect_identical(as_array(got, as = "double")[fits], exact[fits])
+      expect_equal(found, if (length(odd) > 0L) c(length(odd), odd[1L]))
+    }
+  }
+})

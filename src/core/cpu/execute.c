@@ -15,9 +15,14 @@
 #include "core/types/error.h"
 #include "core/types/loss.h"
 
-/* Elements of a conversion, a strip of them per task. */
+/* Elements of a conversion, a strip of them per task; with a tally, those that change are counted.
+ */
 struct conversion {
   joist_convert_kernel *kernel;
+  joist_dtype from, to;
+  const struct joist_program *program;
+  uint32_t instruction;
+  struct joist_tally *tally;
   size_t n, from_size, to_size;
   const char *in;
   char *out;
@@ -29,26 +34,11 @@ static void convert_strip(const void *context, size_t strip, size_t worker) {
   (void)worker;
   const struct conversion *const c = context;
   const struct joist_part part = joist_strip_of(c->n, STRIP, strip);
-  c->kernel(part.n, c->in + part.first * c->from_size, c->out + part.first * c->to_size);
-}
-
-/* The operand as `wanted`, in memory that `made` is to free. */
-static joist_status convert(const struct joist_value *value, joist_dtype wanted, const void **in,
-                            void **made, const struct joist_run *run, struct joist_error *error) {
-  const joist_dtype own = value->type.dtype;
-  const size_t count = joist_value_count(value);
-  const size_t bytes = count * joist_dtype_size(wanted) + 1;
-  *made = joist_scratch_allocate(bytes);
-  if (*made == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
-  const struct conversion conversion = {.kernel = joist_convert_find(own, wanted),
-                                        .n = count,
-                                        .from_size = joist_dtype_size(own),
-                                        .to_size = joist_dtype_size(wanted),
-                                        .in = *in,
-                                        .out = *made};
-  *in = *made;
-  return joist_tasks_run(run, joist_divide_up(count, STRIP), STRIP, convert_strip, &conversion,
-                         error);
+  const char *const in = c->in + part.first * c->from_size;
+  c->kernel(part.n, in, c->out + part.first * c->to_size);
+  if (c->tally != NULL)
+    joist_watch_converted(c->program, c->instruction, part.n, in, c->from, c->to, NULL, part.first,
+                          c->tally);
 }
 
 /* Arrays with an entry per operand of a call. */
@@ -58,17 +48,38 @@ struct operands {
   void **made;
 };
 
-/* Counts elements of operand k that its conversion changes. */
-static void count_lost(const struct joist_program *program, const struct joist_instruction *i,
-                       uint32_t k, const void *in, joist_dtype wanted,
-                       const struct joist_run *run) {
-  const struct joist_value *const value = &program->values[i->operand[k]];
+/* Whether elements of an operand that its conversion changes are counted. */
+static bool is_watched(const struct joist_instruction *i, const struct joist_value *value,
+                       joist_dtype wanted) {
   const bool counts = (i->watch & JOIST_WATCH_LOSS) && !joist_is_guessed_float(value->type);
-  if (run->tally == NULL || !(counts || (i->watch & JOIST_WATCH_RANGE)) ||
-      joist_conversion_loss(value->type.dtype, wanted).losses == JOIST_LOSS_NONE)
-    return;
-  joist_watch_converted(program, (uint32_t)(i - program->instructions), joist_value_count(value),
-                        in, value->type.dtype, wanted, NULL, 0, run->tally);
+  return (counts || (i->watch & JOIST_WATCH_RANGE)) &&
+         joist_conversion_loss(value->type.dtype, wanted).losses != JOIST_LOSS_NONE;
+}
+
+/* Operand k as `wanted`, in memory of its own. */
+static joist_status convert(const struct joist_program *program, const struct joist_instruction *i,
+                            const struct operands *operands, uint32_t k, joist_dtype wanted,
+                            const struct joist_run *run, struct joist_error *error) {
+  const struct joist_value *const value = operands->value[k];
+  const joist_dtype own = value->type.dtype;
+  const size_t count = joist_value_count(value);
+  const size_t bytes = count * joist_dtype_size(wanted) + 1;
+  operands->made[k] = joist_scratch_allocate(bytes);
+  if (operands->made[k] == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
+  const struct conversion conversion = {.kernel = joist_convert_find(own, wanted),
+                                        .from = own,
+                                        .to = wanted,
+                                        .program = program,
+                                        .instruction = (uint32_t)(i - program->instructions),
+                                        .tally = is_watched(i, value, wanted) ? run->tally : NULL,
+                                        .n = count,
+                                        .from_size = joist_dtype_size(own),
+                                        .to_size = joist_dtype_size(wanted),
+                                        .in = operands->in[k],
+                                        .out = operands->made[k]};
+  operands->in[k] = operands->made[k];
+  return joist_tasks_run(run, joist_divide_up(count, STRIP), STRIP, convert_strip, &conversion,
+                         error);
 }
 
 static joist_status run_on(const struct joist_program *program,
@@ -83,9 +94,8 @@ static joist_status run_on(const struct joist_program *program,
     const joist_dtype wanted = joist_signature_operand(&instruction->signature, k);
     const joist_dtype own = operands->value[k]->type.dtype;
     if (status != JOIST_OK || own == wanted || as_they_are) continue;
-    count_lost(program, instruction, k, operands->in[k], wanted, run);
     const void *const in = operands->in[k];
-    status = convert(operands->value[k], wanted, &operands->in[k], &operands->made[k], run, error);
+    status = convert(program, instruction, operands, k, wanted, run, error);
     if (status == JOIST_OK && (instruction->watch & JOIST_WATCH_SATURATE))
       joist_saturate_changed(joist_value_count(operands->value[k]), in, own, wanted,
                              operands->made[k]);

@@ -9,7 +9,7 @@
 #include "core/kernels/stream.h"
 #include "core/types/changed.h"
 
-enum { PIECE = 1024 }; /* elements that are looked through, then computed */
+enum { PIECE = JOIST_MARKS_MOST }; /* elements that are looked through, then computed */
 
 static joist_may_wrap *may_wrap_of(const struct joist_step *step) {
   return (joist_may_wrap *)step->looks[0];
@@ -75,30 +75,21 @@ struct looking {
   size_t first;
 };
 
-/* How many of n elements wrapped and are not missing, eight at a time. */
-static size_t count_wrapped(size_t n, const uint8_t *wrapped, const uint8_t *missing) {
-  const uint64_t ones = UINT64_C(0x0101010101010101);
-  size_t count = 0, k = 0;
-  for (; k + 8 <= n; k += 8) {
-    uint64_t w, m;
-    memcpy(&w, wrapped + k, 8);
-    memcpy(&m, missing + k, 8);
-    count += ((w | w >> 1) & ~m & ones) * ones >> 56;
-  }
-  for (; k < n; k++) count += (wrapped[k] != 0) & (missing[k] == 0);
-  return count;
+static const uint8_t nowhere[PIECE] = {0};
+
+static size_t first_marked(size_t n, const uint8_t *marks, const uint8_t *missing) {
+  size_t first = 0;
+  while (first < n && (marks[first] == 0 || missing[first] != 0)) first++;
+  return first;
 }
 
 static void report(const struct looking *at, size_t n, const uint8_t *wrapped,
                    const uint8_t *mask) {
-  static const uint8_t nowhere[PIECE] = {0};
   const uint8_t *const missing = mask != NULL ? mask : nowhere;
-  const size_t count = count_wrapped(n, wrapped, missing);
-  size_t first = 0;
-  while (first < n && (wrapped[first] == 0 || missing[first] != 0)) first++;
   if (at->tally != NULL && !at->step->saturates)
-    joist_tally_add(at->tally, at->program, at->step->instruction, JOIST_FOUND_OVERFLOW, count,
-                    at->first + first);
+    joist_tally_add(at->tally, at->program, at->step->instruction, JOIST_FOUND_OVERFLOW,
+                    joist_count_marks_find()(n, wrapped, missing),
+                    at->first + first_marked(n, wrapped, missing));
 }
 
 /* The second operand of a piece, which may be one number. */
@@ -109,15 +100,17 @@ static const void *second_of(const struct joist_step *step, size_t n, const void
   return step->by_number ? repeated : in[1];
 }
 
-/* A piece of an operation, some results of which may not fit. */
-static size_t run_wrapping(const struct looking *at, size_t n, const void *const *in, void *out) {
+/* A piece of an operation, some results of which may not fit; `computed` if they are at `out`
+ * already, apart from the operands. */
+static size_t run_wrapping(const struct looking *at, size_t n, const void *const *in, void *out,
+                           bool computed) {
   const struct joist_step *const step = at->step;
   uint8_t wrapped[PIECE] = {0}, mask[PIECE]; /* the result may be where its mask is */
   char repeated[PIECE * 8];
   const void *const operands[] = {in[0], second_of(step, n, in, repeated)};
   if (step->masked_result) memcpy(mask, in[joist_step_operands(step)], n);
   if (wraps_of(step) != NULL) wraps_of(step)(n, operands, wrapped);
-  const size_t done = joist_bound_kernel(step)(n, in, out);
+  const size_t done = computed ? n : joist_bound_kernel(step)(n, in, out);
   if (step->bounds != JOIST_DTYPE_NONE) mark_beyond(done, step->bounds, out, wrapped);
   report(at, done, wrapped, step->masked_result ? mask : NULL);
   if (step->saturates)
@@ -178,37 +171,72 @@ static size_t run_piece(const struct looking *at, size_t n, const void *const *i
   if (step->fused) {
     char made[PIECE * 8]; /* the result may be where an operand is */
     if (may_wrap_of(step)(n, in, made) || is_beyond(step, n, made))
-      return run_wrapping(at, n, in, out);
+      return run_wrapping(at, n, in, out, false);
     memcpy(out, made, n * joist_dtype_size(joist_dtype_compute(step->out.dtype)));
     return n;
   }
-  if (may_wrap_apart(at, n, in)) return run_wrapping(at, n, in, out);
+  if (may_wrap_apart(at, n, in)) return run_wrapping(at, n, in, out, false);
   const size_t done = joist_bound_kernel(step)(n, in, out);
   /* operands of such dtypes are not written over */
-  return is_beyond(step, done, out) ? run_wrapping(at, done, in, out) : done;
+  return is_beyond(step, done, out) ? run_wrapping(at, done, in, out, false) : done;
 }
 
-/* Whether operands are still there when results have been written. */
+/* Whether operands, and the mask, are still there when results have been written. */
 static bool is_apart(const struct joist_step *step, const void *const *in, const void *out) {
-  return out != in[0] && (joist_step_operands(step) == 1 || out != in[1]);
-}
-
-/* Whether the whole of a tile has been computed at once, and all results fit. */
-static bool run_at_once(const struct joist_step *step, size_t n, const void *const *in, void *out) {
-  return step->fused && is_apart(step, in, out) && !may_wrap_of(step)(n, in, out) &&
-         !is_beyond(step, n, out);
+  for (uint32_t k = 0; k < step->operand_count; k++)
+    if (out == in[k]) return false;
+  return true;
 }
 
 /* ---- conversions ---- */
 
-/* Whether any of n integers has more digits than floats of dtype `to`; true for other dtypes. */
-static bool may_change(size_t n, joist_dtype from, joist_dtype to, const void *in) {
-  joist_magnitudes *const magnitudes = joist_magnitudes_find(from);
-  if (magnitudes == NULL || !joist_dtype_has_zero(joist_dtype_real(to)) ||
-      joist_dtype_kind(to) < JOIST_KIND_FLOAT)
-    return true;
-  const int digits = joist_dtype_digits(joist_dtype_real(to));
-  return digits < 64 && magnitudes(n, in) >> digits != 0;
+/* The integers that a dtype holds; false for one without zero. */
+static bool find_held(joist_dtype dtype, struct joist_held *held) {
+  const joist_dtype real = joist_dtype_real(dtype);
+  if (joist_dtype_kind(dtype) == JOIST_KIND_BOOL) {
+    *held = (struct joist_held){.above = 1};
+  } else if (joist_dtype_kind(dtype) < JOIST_KIND_FLOAT) {
+    *held = (struct joist_held){.above = joist_dtype_max_int(dtype),
+                                .below = 0 - (uint64_t)joist_dtype_min_int(dtype)};
+  } else {
+    const double most = joist_dtype_max_float(real), all = 18446744073709551616.0;
+    *held = (struct joist_held){.above = most < all ? (uint64_t)most : UINT64_MAX,
+                                .rounds = joist_dtype_digits(real) < 64,
+                                .digits = joist_dtype_digits(real)};
+    if (joist_dtype_has_sign(real)) held->below = held->above;
+    return joist_dtype_has_zero(real);
+  }
+  return true;
+}
+
+/* Whether any of n integers may not be held, by the bits of all: of the complement of a negative
+ * one, whose magnitude is one more. */
+static bool may_change(size_t n, joist_dtype from, const void *in, const struct joist_held *held) {
+  const uint64_t bits = joist_magnitudes_find(from)(n, in);
+  return bits > held->above || (is_signed(from) && bits >= held->below) ||
+         (held->rounds && bits >> held->digits != 0);
+}
+
+/* As joist_count_changed(), of integers by the kernels of the instruction set. */
+static size_t count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                            const uint8_t *mask, size_t *first) {
+  joist_changes *const changes = joist_changes_find(from);
+  struct joist_held held;
+  if (changes == NULL || !find_held(to, &held))
+    return joist_count_changed(n, in, from, to, mask, first);
+  size_t count = 0;
+  for (size_t k = 0; k < n; k += PIECE) {
+    const size_t m = joist_smaller(n - k, PIECE);
+    const char *const piece = (const char *)in + k * joist_dtype_size(from);
+    if (!may_change(m, from, piece, &held)) continue;
+    uint8_t changed[PIECE];
+    const uint8_t *const missing = mask == NULL ? nowhere : mask + k;
+    changes(m, piece, &held, changed);
+    const size_t found = joist_count_marks_find()(m, changed, missing);
+    if (count == 0 && found > 0) *first = k + first_marked(m, changed, missing);
+    count += found;
+  }
+  return count;
 }
 
 void joist_watch_converted(const struct joist_program *program, uint32_t instruction, size_t n,
@@ -219,7 +247,7 @@ void joist_watch_converted(const struct joist_program *program, uint32_t instruc
   if (i->watch & JOIST_WATCH_RANGE) count = joist_count_beyond(n, in, from, to, mask, &first);
   joist_tally_add(tally, program, instruction, JOIST_FOUND_BEYOND, count, offset + first);
   if (i->watch == JOIST_WATCH_RANGE || count > 0) return;
-  count = joist_count_changed(n, in, from, to, mask, &first);
+  count = count_changed(n, in, from, to, mask, &first);
   joist_tally_add(tally, program, instruction,
                   i->signature.rounds_float ? JOIST_FOUND_OVERFLOW : JOIST_FOUND_LOSS, count,
                   offset + first);
@@ -233,7 +261,7 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
     joist_saturate_changed(n, in[0], from, to, out);
     return;
   }
-  if (at->tally == NULL || !may_change(n, from, to, in[0])) return;
+  if (at->tally == NULL) return;
   joist_watch_converted(at->program, step->instruction, n, in[0], from, to,
                         step->masked_result ? in[1] : NULL, at->first, at->tally);
 }
@@ -245,7 +273,9 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
                        struct joist_tally *tally) {
   struct looking at = {program, step, tally, first};
   if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
-  if (run_at_once(step, n, in, out)) return n;
+  /* The whole tile at once, and then only what may not fit. */
+  const bool computed = step->fused && is_apart(step, in, out);
+  if (computed && !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out)) return n;
   for (size_t k = 0; k < n; k += PIECE, at.first += PIECE) {
     const size_t m = joist_smaller(n - k, PIECE);
     const void *part[JOIST_REFS_MAX] = {NULL};
@@ -256,7 +286,8 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
       convert_piece(&at, m, part, to);
       continue;
     }
-    const size_t done = run_piece(&at, m, part, to);
+    const size_t done =
+        computed ? run_wrapping(&at, m, part, to, true) : run_piece(&at, m, part, to);
     if (done < m) return k + done;
   }
   return n;

@@ -25,6 +25,22 @@ typedef void joist_wraps(size_t n, const void *const *in, uint8_t *wrapped);
 /* The bits of n integers, or'ed: of their complements where they are negative. */
 typedef uint64_t joist_magnitudes(size_t n, const void *in);
 
+/* The integers that a dtype holds: magnitudes of at most `above`, of negative ones `below`, and,
+ * where it `rounds`, at most `digits` digits but for zeros at the end. */
+struct joist_held {
+  uint64_t above, below;
+  bool rounds;
+  int digits;
+};
+/* Sets `changed` to 1 for each of n integers that is not held, else to 0. */
+typedef void joist_changes(size_t n, const void *in, const struct joist_held *held,
+                           uint8_t *changed);
+
+/* How many of n elements are marked and not missing: up to JOIST_MARKS_MOST bytes that are 0 where
+ * they are not. */
+enum { JOIST_MARKS_MOST = 1024 };
+typedef size_t joist_count_marks(size_t n, const uint8_t *marks, const uint8_t *missing);
+
 /* Folds `runs` runs of n >= 1 contiguous elements with a combining operation, each to one
  * element of `out`. Short runs are folded in lanes, these in a balanced tree: the error of a
  * sum grows with log n (Higham 1993), and the order depends on n alone. */

@@ -138,6 +138,15 @@ joist_magnitudes *joist_magnitudes_find(joist_dtype dtype) {
   return instruction_sets[selected].table->magnitudes[dtype];
 }
 
+joist_changes *joist_changes_find(joist_dtype dtype) {
+  if (!joist_dtype_is_word(dtype)) return NULL;
+  return instruction_sets[selected].table->changes[dtype];
+}
+
+joist_count_marks *joist_count_marks_find(void) {
+  return instruction_sets[selected].table->count_marks;
+}
+
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
   if (!joist_dtype_is_word(dtype)) return NULL;
   const struct joist_gemm_kernel *const kernel = &instruction_sets[selected].gemm->kernel[dtype];

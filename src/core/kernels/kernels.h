@@ -29,6 +29,8 @@ uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent);
 joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute);
 /* NULL but for integers that are computed in their own dtype. */
 joist_magnitudes *joist_magnitudes_find(joist_dtype dtype);
+joist_changes *joist_changes_find(joist_dtype dtype);
+joist_count_marks *joist_count_marks_find(void);
 
 /* The fold of elements of dtype `from` in an accumulator of another dtype, or the same. NULL
  * when the operation does not combine them; only sums widen what they read. */

@@ -18,6 +18,8 @@ struct joist_kernel_table {
   joist_may_wrap *stream_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_wraps *wraps[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_magnitudes *magnitudes[JOIST_WORD_COUNT];
+  joist_changes *changes[JOIST_WORD_COUNT];
+  joist_count_marks *count_marks;
   joist_fold *fold[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_rows *rows[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_fold *wide_sum[JOIST_WORD_COUNT]; /* by the dtype read; sum_in is the accumulator's */

@@ -82,16 +82,24 @@ static bool all_fit(size_t n, const void *in, joist_dtype from, joist_dtype to) 
          (double)bits <= joist_dtype_max_float(real);
 }
 
-/* The same of floats to floats and complex numbers, seen by their values in double. */
-static bool all_same(size_t n, const void *in, joist_dtype from, joist_dtype to) {
-  const joist_kind own = joist_dtype_kind(from), other = joist_dtype_kind(to);
-  if (own != JOIST_KIND_FLOAT || other != JOIST_KIND_FLOAT) return false;
-  _Alignas(16) char taken[PIECE * LARGEST];
+/* Marks which of up to PIECE floats change, those that become floats by their values in double;
+ * false for other dtypes. */
+static bool mark_floats(size_t n, const void *in, joist_dtype from, joist_dtype to,
+                        uint8_t *changed) {
+  if (joist_dtype_kind(from) != JOIST_KIND_FLOAT) return false;
   double before[PIECE], after[PIECE];
-  joist_convert_find(from, to)(n, in, taken);
   joist_convert_find(from, JOIST_F64)(n, in, before);
+  if (is_whole(to)) {
+    for (size_t k = 0; k < n; k++) changed[k] = !has_number(to, before[k]);
+    return true;
+  }
+  if (joist_dtype_kind(to) != JOIST_KIND_FLOAT) return false;
+  _Alignas(16) char taken[PIECE * LARGEST];
+  joist_convert_find(from, to)(n, in, taken);
   joist_convert_find(to, JOIST_F64)(n, taken, after);
-  return memcmp(before, after, n * sizeof *before) == 0;
+  for (size_t k = 0; k < n; k++)
+    changed[k] = (before[k] != after[k]) & !((before[k] != before[k]) & (after[k] != after[k]));
+  return true;
 }
 
 static bool element_is_beyond(joist_dtype from, joist_dtype to, const void *x) {
@@ -115,12 +123,16 @@ static size_t count_where(element_test *test, size_t n, const void *in, joist_dt
   const char *const elements = in;
   size_t count = 0;
   for (size_t at = 0; at < n; at += PIECE) {
-    const size_t end = n - at < PIECE ? n : at + PIECE;
+    const size_t m = n - at < PIECE ? n - at : PIECE;
     const char *const piece = elements + at * size;
-    if (all_fit(end - at, piece, from, to) || all_same(end - at, piece, from, to)) continue;
-    for (size_t k = at; k < end; k++) {
-      if ((mask != NULL && mask[k] != 0) || !test(from, to, elements + k * size)) continue;
-      if (count++ == 0) *first = k;
+    uint8_t changed[PIECE];
+    if (all_fit(m, piece, from, to)) continue;
+    const bool marked = mark_floats(m, piece, from, to, changed);
+    for (size_t k = 0; k < m; k++) {
+      if ((mask != NULL && mask[at + k] != 0) || (marked && changed[k] == 0)) continue;
+      /* What does not change is not beyond. */
+      if ((!marked || test != joist_element_changes) && !test(from, to, piece + k * size)) continue;
+      if (count++ == 0) *first = at + k;
     }
   }
   return count;

@@ -3,6 +3,7 @@
  * Where there are many values for each sum, they are cut into strips, whose sums are found side by
  * side and joined in their order: what is added in which order depends on the shapes alone. Few
  * values are added one after the other. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,11 +24,11 @@ enum {
 
 /* Adds n values to sums at positions; all values are the first one if `repeat` is 0. Of SIDES
  * values that follow one another, each is added to another array of sums, `stride` sums after the
- * array before. */
-typedef void add_values(size_t n, const int64_t *position, const void *values, size_t repeat,
+ * array before. True if a sum may have wrapped; always false of floats, and if nobody asks. */
+typedef bool add_values(size_t n, const int64_t *position, const void *values, size_t repeat,
                         size_t stride, void *sums);
 /* Adds n elements to others. */
-typedef void add_sums(size_t n, const void *in, void *out);
+typedef bool add_sums(size_t n, const void *in, void *out);
 
 /* PARTS numbers make an element. */
 #define ADD_ONE(SUM, PARTS, AT, SIDE)                                             \
@@ -36,7 +37,7 @@ typedef void add_sums(size_t n, const void *in, void *out);
     *sum = (SUM)(*sum + (SUM)x[(AT)*repeat * (PARTS) + part]);                    \
   }
 #define ADD_VALUES(NAME, TYPE, SUM, PARTS)                                                     \
-  static void add_##NAME(size_t n, const int64_t *position, const void *values, size_t repeat, \
+  static bool add_##NAME(size_t n, const int64_t *position, const void *values, size_t repeat, \
                          size_t stride, void *sums) {                                          \
     const TYPE *const x = values;                                                              \
     SUM *const z = sums;                                                                       \
@@ -48,12 +49,14 @@ typedef void add_sums(size_t n, const void *in, void *out);
       ADD_ONE(SUM, PARTS, k + 3, 3)                                                            \
     }                                                                                          \
     for (; k < n; k++) ADD_ONE(SUM, PARTS, k, 0)                                               \
+    return false;                                                                              \
   }
 #define ADD_SUMS(NAME, SUM, PARTS)                                      \
-  static void join_##NAME(size_t n, const void *in, void *out) {        \
+  static bool join_##NAME(size_t n, const void *in, void *out) {        \
     const SUM *const x = in;                                            \
     SUM *const z = out;                                                 \
     for (size_t k = 0; k < n * (PARTS); k++) z[k] = (SUM)(z[k] + x[k]); \
+    return false;                                                       \
   }
 #define ADD_BOTH(NAME, TYPE, PARTS) ADD_VALUES(NAME, TYPE, TYPE, PARTS) ADD_SUMS(NAME, TYPE, PARTS)
 ADD_BOTH(8, uint8_t, 1)
@@ -66,6 +69,42 @@ ADD_VALUES(f32, float, double, 1)
 ADD_VALUES(c64, float, double, 2)
 ADD_VALUES(f32_alone, float, float, 1)
 ADD_VALUES(c64_alone, float, float, 2)
+
+/* The same of integers that are watched: the top bit of WRAPPED is set if one of z + x = s wrapped.
+ */
+#define WRAPPED_INT(T, z, x, s) (T)(((s) ^ (z)) & ((s) ^ (x)))
+#define WRAPPED_UINT(T, z, x, s) (T)(((z) & (x)) | (((z) | (x)) & ~(s)))
+#define ADD_WATCHED(NAME, T, KIND)                                                    \
+  static bool watch_add_##NAME(size_t n, const int64_t *position, const void *values, \
+                               size_t repeat, size_t stride, void *sums) {            \
+    const T *const x = values;                                                        \
+    T *const z = sums, any = 0;                                                       \
+    for (size_t k = 0; k < n; k++) {                                                  \
+      T *const sum = &z[(size_t)position[k] + (k % SIDES) * stride];                  \
+      const T own = x[k * repeat], before = *sum, after = (T)(before + own);          \
+      any = (T)(any | WRAPPED_##KIND(T, before, own, after));                         \
+      *sum = after;                                                                   \
+    }                                                                                 \
+    return any >> (8 * sizeof(T) - 1) != 0;                                           \
+  }                                                                                   \
+  static bool watch_join_##NAME(size_t n, const void *in, void *out) {                \
+    const T *const x = in;                                                            \
+    T *const z = out, any = 0;                                                        \
+    for (size_t k = 0; k < n; k++) {                                                  \
+      const T before = z[k], after = (T)(before + x[k]);                              \
+      any = (T)(any | WRAPPED_##KIND(T, before, x[k], after));                        \
+      z[k] = after;                                                                   \
+    }                                                                                 \
+    return any >> (8 * sizeof(T) - 1) != 0;                                           \
+  }
+ADD_WATCHED(i8, uint8_t, INT)
+ADD_WATCHED(i16, uint16_t, INT)
+ADD_WATCHED(i32, uint32_t, INT)
+ADD_WATCHED(i64, uint64_t, INT)
+ADD_WATCHED(ui8, uint8_t, UINT)
+ADD_WATCHED(ui16, uint16_t, UINT)
+ADD_WATCHED(ui32, uint32_t, UINT)
+ADD_WATCHED(ui64, uint64_t, UINT)
 
 struct adding {
   const struct joist_call *call;
@@ -80,7 +119,12 @@ struct adding {
   size_t sides;         /* sums for one position within a strip */
   size_t together;      /* columns of one task */
   char *sums;           /* of each column and strip; without strips, of each worker */
+  atomic_bool *wrapped; /* whether sums may have wrapped */
 };
+
+static void note(const struct adding *a, bool wrapped) {
+  if (wrapped) atomic_store_explicit(a->wrapped, true, memory_order_relaxed);
+}
 
 /* By the storage of the dtype; whole numbers wrap alike with and without a sign. */
 static void find_adders(struct adding *a) {
@@ -100,6 +144,19 @@ static void find_adders(struct adding *a) {
     case JOIST_KIND_UINT:
       break;
   }
+  static add_values *const watched[2][4] = {
+      {watch_add_i8, watch_add_i16, watch_add_i32, watch_add_i64},
+      {watch_add_ui8, watch_add_ui16, watch_add_ui32, watch_add_ui64}};
+  static add_sums *const watched_joins[2][4] = {
+      {watch_join_i8, watch_join_i16, watch_join_i32, watch_join_i64},
+      {watch_join_ui8, watch_join_ui16, watch_join_ui32, watch_join_ui64}};
+  const int at = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+  const bool sign = joist_dtype_kind(a->dtype) == JOIST_KIND_INT;
+  if (a->call->fits != NULL) {
+    a->join = watched_joins[sign ? 0 : 1][at];
+    a->add = watched[sign ? 0 : 1][at];
+    return;
+  }
   a->join = size == 1 ? join_8 : size == 2 ? join_16 : size == 4 ? join_32 : join_64;
   a->add = size == 1 ? add_8 : size == 2 ? add_16 : size == 4 ? add_32 : add_64;
 }
@@ -115,13 +172,13 @@ static void add_part(const struct adding *a, size_t column, size_t first, size_t
   const int64_t *const position = (const int64_t *)a->call->in[1] + first;
   const char *const values = values_of(a, column, first);
   if (a->widen == NULL) {
-    a->add(n, position, values, a->repeat, stride, sums);
+    note(a, a->add(n, position, values, a->repeat, stride, sums));
     return;
   }
   for (size_t k = 0; k < n; k += PIECE) {
     const size_t m = joist_smaller(n - k, PIECE);
     a->widen(a->repeat == 0 ? 1 : m, values + k * a->repeat * a->size, wide);
-    a->add(m, position + k, wide, a->repeat, stride, sums);
+    note(a, a->add(m, position + k, wide, a->repeat, stride, sums));
   }
 }
 
@@ -139,7 +196,7 @@ static void add_strip(const struct adding *a, size_t column, size_t number) {
   memset(found, 0, a->sides * bytes);
   add_part(a, column, part.first, part.n, a->sides > 1 ? a->count : 0, found);
   if (a->sides == 1) return;
-  for (size_t s = 1; s < SIDES; s++) a->join(a->count, side + s * bytes, side);
+  for (size_t s = 1; s < SIDES; s++) note(a, a->join(a->count, side + s * bytes, side));
   memcpy(sums, side, bytes);
 }
 
@@ -157,11 +214,11 @@ static void join_task(const void *context, size_t column, size_t worker) {
   char *const first = sums_of(a, column, 0);
   char wide[PIECE * sizeof(joist_c128)];
   (void)worker;
-  for (size_t k = 1; k < a->strips; k++) a->join(a->count, sums_of(a, column, k), first);
+  for (size_t k = 1; k < a->strips; k++) note(a, a->join(a->count, sums_of(a, column, k), first));
   for (size_t k = 0; k < a->count; k += PIECE) {
     const size_t m = joist_smaller(a->count - k, PIECE), at = (column * a->count + k) * a->size;
     joist_convert_find(a->dtype, a->sum)(m, (const char *)a->call->in[0] + at, wide);
-    a->join(m, first + k * a->sum_size, wide);
+    note(a, a->join(m, first + k * a->sum_size, wide));
     joist_convert_find(a->sum, a->dtype)(m, wide, (char *)a->call->out[0] + at);
   }
 }
@@ -276,9 +333,13 @@ joist_status joist_scatter_add_run(const struct joist_call *call, struct joist_e
   a.widen = narrow ? joist_convert_find(dtype, a.sum) : NULL;
   a.sum_size = joist_dtype_size(a.sum);
   find_adders(&a);
-  if (!many) return add_few(&a, error);
+  atomic_bool wrapped = false;
+  a.wrapped = &wrapped;
   a.strip = a.count * MANY > STRIP ? a.count * MANY : STRIP;
   a.strips = joist_divide_up(n, a.strip);
   a.sides = a.count <= FEW ? SIDES : 1;
-  return add_many(&a, error);
+  const joist_status added = many ? add_many(&a, error) : add_few(&a, error);
+  /* Narrow sums have more bits than the dtype. */
+  if (call->fits != NULL) *call->fits = !narrow && !atomic_load(&wrapped);
+  return added;
 }
