@@ -42,6 +42,7 @@
 #include "r/memory/native.h"
 #include "r/memory/process.h"
 #include "r/tensor/dtypes.h"
+#include "r/tensor/exact_mark.h"
 #include "r/tensor/name_references.h"
 #include "r/tensor/properties.h"
 #include "r/tensor/rules.h"
@@ -267,6 +268,7 @@ attribute_visible void R_init_joist(DllInfo *info) {
   joist_r_c_api_init();
   joist_r_map_init();
   joist_r_view_init();
+  joist_r_exact_mark_init();
   joist_r_unknown_init();
   joist_r_name_references_init();
   joist_r_recorded_init();

@@ -640,3 +640,72 @@ test_that("the same with a collection at every few allocations", {
     expect_values(as.vector(made[[6]]), old, d)
   }
 })
+
+test_that("integers that R cannot see are in the dtype attribute, for what compares and saves", {
+  withr::local_options(warn = -1)
+  far <- c("9007199254740993", "5", "-9007199254740995")
+  other <- c("9007199254740995", "5", "-9007199254740993")
+  for (d in c("i64", "ui64")) {
+    far <- sub("-", "", far, fixed = TRUE)
+    x <- nv_tensor(far, d)
+    y <- nv_tensor(sub("-", "", other, fixed = TRUE), d)
+    expect_false(base::identical(x, y))
+    expect_true(base::identical(x, nv_tensor(far, d)))
+    expect_false(base::identical(data.frame(x = x), data.frame(x = y)))
+    expect_length(unique(list(x, y, nv_tensor(far, d))), 2L)
+    expect_false(identical(serialize(x, NULL, version = 2L), serialize(y, NULL, version = 2L)))
+    expect_match(paste(deparse(x), collapse = ""), far[1], fixed = TRUE)
+    for (version in 2:3) {
+      read <- unserialize(serialize(list(x, y), NULL, version = version))
+      expect_identical(as.character(read[[1]]), far)
+      expect_true(base::identical(read[[1]], x))
+      expect_false(base::identical(read[[2]], x))
+    }
+  }
+  x <- nv_tensor(far, "i64")
+  skip_if_not_installed("digest")
+  expect_false(digest::digest(x) == digest::digest(y))
+  expect_true(digest::digest(x) == digest::digest(nv_tensor(far, "i64")))
+})
+
+test_that("that attribute follows the elements", {
+  withr::local_options(warn = -1)
+  big <- nv_tensor("9007199254740993", "i64")
+  x <- nv_tensor(rep("1", 300), "i64")
+  expect_true(base::identical(x, structure(rep(1, 300), class = "nv_tensor", dtype = "i64")))
+  mark <- function(x) attr(x, "dtype")
+  expect_identical(mark(x), "i64")
+  y <- x
+  y[7] <- big
+  y[9] <- big + 2L
+  expect_identical(mark(y), c("i64", "9007199254740993 9007199254740995"))
+  expect_identical(mark(x), "i64")
+  y[7] <- 1L
+  expect_identical(mark(y), c("i64", "9007199254740995"))
+  z <- nv_mask(y, replace(rep(FALSE, 300), 9, TRUE))
+  expect_identical(mark(z), "i64")
+  z[9] <- big
+  expect_identical(mark(z), c("i64", "9007199254740993"))
+  is.na(z) <- 9
+  expect_identical(mark(z), "i64")
+  expect_identical(mark(x * 0L + big * 1L + 0L)[2], paste(rep("9007199254740993", 128), collapse = " "))
+  expect_length(mark(x * 0L + big * 1L), 4L)
+  expect_identical(mark(structure(y, names = paste0("n", 1:300))), mark(y))
+  expect_identical(mark(big - big), "i64")
+})
+
+test_that("integers are put back only where they were", {
+  withr::local_options(warn = -1)
+  x <- nv_tensor(c("9007199254740993", "9007199254740995", NA), "i64")
+  plain <- function(k) {
+    values <- suppressWarnings(unclass(x)[seq_along(x)])
+    structure(values[k], class = "nv_tensor", dtype = attr(x, "dtype"))
+  }
+  expect_identical(as.character(plain(1:3)), as.character(x))
+  expect_identical(as.character(plain(c(3, 1, 2))), c(NA, "9007199254740993", "9007199254740995"))
+  for (k in list(c(2, 1, 3), 1, 2, c(1, 1), c(1, 2, 1))) {
+    expect_error(as.character(plain(k)), "is lost", class = "joist_value_error")
+  }
+  text <- suppressWarnings(eval(parse(text = deparse(x))))
+  expect_error(as.character(text), "lost their places", class = "joist_value_error")
+})

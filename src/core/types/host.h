@@ -51,7 +51,10 @@ void joist_missing_filled(joist_host host, const void *values, size_t n, void *f
 
 /* The NA of doubles in the place of an integer that they do not hold: its bits, which copies keep,
  * tell it from a missing value. The latter fails with JOIST_ERROR_VALUE if it is among n values. */
-void joist_set_lost(double *value);
+void joist_set_lost(double *value, uint64_t integer);
+bool joist_is_lost(const double *value);
+/* Whether it may be that of this integer: of 2^18 others, about one is taken for it. */
+bool joist_was_lost(const double *value, uint64_t integer);
 joist_status joist_check_lost(size_t n, const void *values,
                               struct joist_error *error) JOIST_MUST_CHECK;
 
@@ -78,6 +81,9 @@ struct joist_host_values {
 /* False if n == 0, for NA, and if some are NaN. */
 bool joist_host_range(joist_host host, const void *values, size_t n,
                       struct joist_host_values *found);
+
+/* The first of n elements of a 64-bit integer dtype that no double equals, n if there is none. */
+size_t joist_first_inexact(joist_dtype dtype, size_t n, const void *elements);
 
 /* Converts n elements of `dtype` to host values: LOGICAL from bool; INTEGER from
  * bool and integer dtypes (a value that is not an int, INT_MIN included, is an error);

@@ -55,7 +55,7 @@ static bool exact_in_double(uint64_t magnitude) {
   return magnitude == 0 || magnitude / lowest_bit <= UINT64_C(1) << 53;
 }
 
-static size_t first_inexact(joist_dtype dtype, size_t n, const void *elements) {
+size_t joist_first_inexact(joist_dtype dtype, size_t n, const void *elements) {
   const int64_t limit = INT64_C(1) << 53;
   const int64_t *integers = elements;
   const uint64_t *naturals = elements;
@@ -77,7 +77,7 @@ static size_t first_misfit(joist_dtype dtype, size_t n, const void *elements, jo
   const int64_t limit = host == JOIST_HOST_INTEGER64 ? INT64_MAX : INT32_MAX;
   if ((host == JOIST_HOST_DOUBLE || host == JOIST_HOST_COMPLEX) && !lossy &&
       joist_dtype_category(dtype) == JOIST_CATEGORY_INTEGER && size == sizeof(int64_t))
-    return first_inexact(dtype, n, elements);
+    return joist_first_inexact(dtype, n, elements);
   if (host != JOIST_HOST_INTEGER && host != JOIST_HOST_INTEGER64) return n;
   if (size == sizeof(int64_t))
     return is_signed ? first_outside_int64_t(n, elements, -limit, limit)

@@ -26,14 +26,34 @@ static const struct pattern patterns[] = {
     [JOIST_HOST_INTEGER64] = {UINT64_MAX, UINT64_C(1) << 63, 8},
     [JOIST_HOST_FLOAT32] = {UINT32_C(0x7f80ffff), UINT32_C(0x7f8007a2), 4}};
 
-/* One of R's NA_real_, which are all that end in 1954, and quiet. */
-static const uint64_t lost = UINT64_C(0x7ffc4f53000007a2);
+/* R's NA_real_ are all NaN that end in 1954. These are quiet, with a bit that R's own lacks, and 18
+ * bits of a hash of the integer. */
+static const uint64_t lost = UINT64_C(0x7ffc0000000007a2), kept = UINT64_C(0xfffc0000ffffffff);
 
-void joist_set_lost(double *value) { memcpy(value, &lost, sizeof lost); }
+static uint64_t lost_of(uint64_t integer) {
+  const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */
+  return lost | (integer * golden >> 46) << 32;
+}
+
+void joist_set_lost(double *value, uint64_t integer) {
+  const uint64_t bits = lost_of(integer);
+  memcpy(value, &bits, sizeof bits);
+}
+
+bool joist_is_lost(const double *value) {
+  uint64_t bits;
+  memcpy(&bits, value, sizeof bits);
+  return (bits & kept) == lost;
+}
+
+bool joist_was_lost(const double *value, uint64_t integer) {
+  const uint64_t bits = lost_of(integer);
+  return memcmp(value, &bits, sizeof bits) == 0;
+}
 
 joist_status joist_check_lost(size_t n, const void *values, struct joist_error *error) {
   for (size_t k = 0; k < n; k++)
-    if (memcmp((const char *)values + k * sizeof lost, &lost, sizeof lost) == 0)
+    if (joist_is_lost((const double *)values + k))
       return JOIST_FAIL(error, JOIST_E_LOST, .position = k + 1);
   return JOIST_OK;
 }

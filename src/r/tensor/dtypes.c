@@ -10,6 +10,7 @@
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/tensor_fields.h"
+#include "r/tensor/exact_mark.h"
 
 /* The dtypes' objects, and the strings in them: R keeps one CHARSXP per string. */
 struct dtype_object {
@@ -42,8 +43,9 @@ static joist_dtype dtype_of_char(SEXP name) {
 static joist_dtype dtype_of_mark(SEXP x) {
   struct joist_r_marks marks;
   joist_r_read_marks(x, &marks);
-  if (TYPEOF(marks.dtype) != STRSXP || XLENGTH(marks.dtype) != 1) return JOIST_DTYPE_NONE;
-  const char *const text = CHAR(STRING_ELT(marks.dtype, 0));
+  SEXP mark = joist_r_plain_mark(marks.dtype);
+  if (TYPEOF(mark) != STRSXP || XLENGTH(mark) == 0) return JOIST_DTYPE_NONE;
+  const char *const text = CHAR(STRING_ELT(mark, 0));
   char name[32];
   const size_t length = strcspn(text, "?");
   if (length >= sizeof name) return JOIST_DTYPE_NONE;

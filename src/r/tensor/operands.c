@@ -16,6 +16,7 @@
 #include "r/memory/payload.h"
 #include "r/memory/run.h"
 #include "r/tensor/dtypes.h"
+#include "r/tensor/exact_mark.h"
 #include "r/tensor/moved.h"
 #include "r/tensor/rules.h"
 #include "r/tensor/unknown.h"
@@ -145,17 +146,13 @@ static SEXP names_of_vector(const struct joist_r_marks *marks, const struct jois
 }
 
 /* Finds NA among values of R: the mask lives until .Call returns. */
-static void find_missing(joist_host host, const void *values, struct joist_r_value *value) {
+static uint8_t *find_missing(joist_host host, const void *values, struct joist_r_value *value) {
   const struct joist_run run = joist_r_run();
-  if (joist_missing_count(host, values, value->count, &run) == 0) return;
-  struct joist_error error;
-  if (host == JOIST_HOST_DOUBLE) {
-    const joist_status status = joist_check_lost(value->count, values, &error);
-    joist_r_raise_if(status, &error);
-  }
+  if (joist_missing_count(host, values, value->count, &run) == 0) return NULL;
   uint8_t *const mask = (uint8_t *)R_alloc(value->count, 1);
   joist_missing_mask(host, values, value->count, mask);
   value->mask = mask;
+  return mask;
 }
 
 /* The values, or a copy with others in the places of NA. */
@@ -192,7 +189,7 @@ joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype
 
 /* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns.
  */
-static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *value) {
+static void read_plain(SEXP x, struct joist_type type, SEXP mark, struct joist_r_value *value) {
   static const joist_host hosts[] = {[LGLSXP] = JOIST_HOST_LOGICAL,
                                      [INTSXP] = JOIST_HOST_INTEGER,
                                      [REALSXP] = JOIST_HOST_DOUBLE,
@@ -200,8 +197,11 @@ static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *val
   const joist_host host = hosts[TYPEOF(x)];
   const void *const values = TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
   value->exposed = true;
-  find_missing(host, values, value);
+  uint8_t *const mask = find_missing(host, values, value);
   value->data = values;
+  const bool restores = host == JOIST_HOST_DOUBLE && mask != NULL &&
+                        joist_r_has_exact_mark(type.dtype) && XLENGTH(mark) > 1;
+  if (!restores && mask != NULL) joist_r_refuse_lost(host, values, value->count);
   if ((type.dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
       (type.dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX))
     return;
@@ -209,6 +209,9 @@ static void read_plain(SEXP x, struct joist_type type, struct joist_r_value *val
   struct joist_error error;
   joist_r_raise_if(import_present(host, values, value, type.dtype, elements, &error), &error);
   value->data = elements;
+  if (!restores) return;
+  joist_r_restore_exact(mark, type.dtype, values, value->count, elements, mask);
+  if (memchr(mask, 1, value->count) == NULL) value->mask = NULL;
 }
 
 /* A traced or an abstract tensor, of which the type and shape were read. */
@@ -272,7 +275,7 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
   struct joist_r_viewed viewed;
   if (argument->operand.type.dtype != marked.dtype || !joist_r_view_read(x, &viewed) ||
       viewed.dtype != marked.dtype) {
-    read_plain(x, argument->operand.type, value);
+    read_plain(x, argument->operand.type, marks.dtype, value);
     return;
   }
   set_viewed(&viewed, value);
@@ -547,7 +550,10 @@ void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_
   } else {
     read_literal(rules, x, value);
     value->count = (size_t)XLENGTH(value->object);
-    if (!knows_no_missing(value->object)) find_missing(value->host, value->data, value);
+    if (!knows_no_missing(value->object)) {
+      find_missing(value->host, value->data, value);
+      if (value->mask != NULL) joist_r_refuse_lost(value->host, value->data, value->count);
+    }
   }
 }
 
@@ -687,7 +693,7 @@ SEXP joist_r_shared_payload(const struct joist_r_value *value) {
 
 bool joist_r_is_own(const struct joist_r_value *value) {
   return value->form == JOIST_R_CONCRETE && joist_r_view_is(value->object) && !value->exposed &&
-         value->payload != R_NilValue && !MAYBE_SHARED(value->payload);
+         value->payload != R_NilValue && joist_r_is_sole_owner(value->object, value->payload);
 }
 
 bool joist_r_is_reusable(const struct joist_r_value *value, joist_dtype dtype,

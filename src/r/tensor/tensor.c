@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "r/tensor/dtypes.h"
+#include "r/tensor/exact_mark.h"
 #include "r/tensor/unknown.h"
 #include "r/tensor/view.h"
 
@@ -55,12 +56,14 @@ static const struct mark *mark_of(struct joist_type type) {
 
 struct joist_type joist_r_type_of_mark(SEXP mark) {
   const struct joist_type none = {JOIST_DTYPE_NONE, false};
-  if (TYPEOF(mark) != STRSXP || XLENGTH(mark) != 1) return none;
+  mark = joist_r_plain_mark(mark);
+  if (TYPEOF(mark) != STRSXP || XLENGTH(mark) == 0) return none;
   SEXP name = STRING_ELT(mark, 0);
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
     for (int ambiguous = 0; ambiguous < 2; ambiguous++) {
       const struct joist_type type = {(joist_dtype)d, ambiguous != 0};
-      if (mark_of(type)->name == name) return type;
+      if (mark_of(type)->name == name)
+        return XLENGTH(mark) == 1 || joist_r_has_exact_mark(type.dtype) ? type : none;
     }
   return none;
 }
@@ -97,6 +100,11 @@ SEXP joist_r_tensor_with(SEXP payload, struct joist_type type, const struct jois
                          SEXP dim) {
   SEXP tensor = PROTECT(joist_r_view(payload, type.dtype));
   set_pattern(tensor, type, shape, dim);
+  if (joist_r_has_exact_mark(type.dtype)) {
+    SEXP mark = PROTECT(joist_r_exact_mark(mark_of(type)->object, payload));
+    Rf_setAttrib(tensor, joist_r_dtype_symbol(), mark);
+    UNPROTECT(1);
+  }
   UNPROTECT(1);
   return tensor;
 }

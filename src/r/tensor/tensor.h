@@ -2,7 +2,7 @@
  *
  * A tensor with elements is an R vector of class nv_tensor (see view.h). Its attributes are R's own
  * (dim for a rank of 2 or more, dimnames, names) and two of joist: dtype, a string that ends in "?"
- * if the dtype is ambiguous, and rank, 0 for a scalar and otherwise missing. An ordinary vector
+ * if the dtype is ambiguous (for 64-bit integers see exact_mark.h), and rank, 0 for a scalar and otherwise missing. An ordinary vector
  * with these attributes, as structure(), dput() and C code make it, is that tensor, too: the plain
  * form.
  *

@@ -17,6 +17,7 @@
 #include "r/memory/mapped.h"
 #include "r/memory/payload.h"
 #include "r/memory/run.h"
+#include "r/tensor/exact_mark.h"
 #include "r/tensor/view_values.h"
 /* Behind R's other headers, which it does not include. */
 #include <R_ext/Altrep.h>
@@ -492,6 +493,7 @@ static SEXP from_state(SEXP class, SEXP saved) {
         joist_r_view_set_mask(x, mask);
         UNPROTECT(1);
       }
+      if (joist_r_has_exact_mark(dtype)) joist_r_adopt_mark(payload, kept_part(x, MASK));
       UNPROTECT(2);
       if (valid) return x;
     }
@@ -579,6 +581,7 @@ static void update_payload(SEXP x) {
   keep(x, REPLACED, payload);
   R_set_altrep_data1(x, now);
   joist_r_view_set_mask(x, mask);
+  joist_r_renew_mark(x, now, mask);
   UNPROTECT(4);
 }
 
@@ -604,6 +607,7 @@ void joist_r_view_set_mask(SEXP x, SEXP mask) {
     set_flag(x, CONVERTED);
   else if (!is_exposed(x)) /* its values are where a caller may write */
     clear_flag(x, CONVERTED);
+  if (joist_r_has_exact_mark(dtype_of(x))) joist_r_renew_mark(x, R_altrep_data1(x), mask);
 }
 
 bool joist_r_view_peek(SEXP x, struct joist_r_viewed *viewed, const void **values) {
@@ -624,6 +628,8 @@ bool joist_r_view_exposed(SEXP x) {
 /* The view is kept for callers that have a pointer to it. */
 void joist_r_view_changed(SEXP x) {
   SEXP values = values_of(x);
+  if (joist_r_has_exact_mark(dtype_of(x)))
+    joist_r_renew_mark(x, R_altrep_data1(x), kept_part(x, MASK));
   if (is_exposed(x)) return;
   if (values != R_NilValue) {
     keep(x, REPLACED, values);

@@ -36,10 +36,13 @@ size_t joist_r_convert_values(joist_dtype dtype, const void *elements, const uin
     const char *const element = (const char *)elements + k * joist_dtype_size(dtype);
     void *const value = (char *)out + k * joist_r_value_size(type);
     if (joist_export(dtype, element, 1, host, false, value, NULL, &error) == JOIST_OK) continue;
-    if (type == REALSXP)
-      joist_set_lost(value);
-    else
+    if (type == REALSXP) {
+      uint64_t bits;
+      memcpy(&bits, element, sizeof bits); /* only integers of 64 bits are not exact */
+      joist_set_lost(value, bits);
+    } else {
       joist_r_set_missing(type, value);
+    }
     missing++;
   }
   return missing;
