@@ -35,9 +35,12 @@
 #' * Integers wrap, with a warning: `-x` and `diff(x)` of `ui8`, and `sum(x)` of `i64` beyond 2^63.
 #'   So `order(-x)` is not a decreasing order; `order(x, decreasing = TRUE)` is.
 #' * Integers beyond 2^53, and the `i32` -2^31, are `NA` for functions that do not dispatch,
-#'   `identical()`, `cat()`, `for`, `unlist()` and `sapply()` among them. A warning of class
+#'   `cat()`, `for`, `unlist()` and `sapply()` among them. A warning of class
 #'   `joist_view_warning` follows with the next call of joist, or when R ends, as R's own functions
-#'   cannot give it. Making a tensor of such an `NA` is an error. `is.na()`, `match()`, `%in%`,
+#'   cannot give it. Making a tensor of such an `NA` is an error. The `dtype` attribute has integers
+#'   beyond 2^53 as text, so that `identical()`, `unique()` of a list, `digest::digest()`,
+#'   `saveRDS(version = 2)` and `dput()` are exact, and [nv_tensor()] of what `dput()` wrote is an
+#'   error. `is.na()`, `match()`, `%in%`,
 #'   `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact, and so are the groups of
 #'   `tapply()`, `split()` and `rowsum()`; to collect exact results, call `do.call(c, lapply(...))`.
 #'   `aggregate()` by a tensor and `complete.cases()` are not exact, see

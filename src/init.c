@@ -4,10 +4,10 @@
 
 #include "core/base/threads.h"
 #include "core/kernels/kernels.h"
-#include "r/arrays/concatenate.h"
-#include "r/arrays/index.h"
 #include "r/arrays/access.h"
 #include "r/arrays/assign.h"
+#include "r/arrays/concatenate.h"
+#include "r/arrays/index.h"
 #include "r/arrays/subset.h"
 #include "r/arrays/tensor_create.h"
 #include "r/arrays/tensor_export.h"

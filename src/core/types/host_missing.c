@@ -47,8 +47,9 @@ bool joist_is_lost(const double *value) {
 }
 
 bool joist_was_lost(const double *value, uint64_t integer) {
-  const uint64_t bits = lost_of(integer);
-  return memcmp(value, &bits, sizeof bits) == 0;
+  uint64_t bits;
+  memcpy(&bits, value, sizeof bits);
+  return bits == lost_of(integer);
 }
 
 joist_status joist_check_lost(size_t n, const void *values, struct joist_error *error) {

@@ -146,9 +146,11 @@ static SEXP names_of_vector(const struct joist_r_marks *marks, const struct jois
 }
 
 /* Finds NA among values of R: the mask lives until .Call returns. */
-static uint8_t *find_missing(joist_host host, const void *values, struct joist_r_value *value) {
+static uint8_t *find_na(joist_host host, const void *values, bool all,
+                        struct joist_r_value *value) {
   const struct joist_run run = joist_r_run();
   if (joist_missing_count(host, values, value->count, &run) == 0) return NULL;
+  if (!all) joist_r_refuse_lost(host, values, value->count);
   uint8_t *const mask = (uint8_t *)R_alloc(value->count, 1);
   joist_missing_mask(host, values, value->count, mask);
   value->mask = mask;
@@ -187,8 +189,7 @@ joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype
   return import_present(value->host, value->data, value, dtype, out, error);
 }
 
-/* An ordinary vector: its values in the dtype, exactly, in memory that lives until .Call returns.
- */
+/* An ordinary vector: its values in the dtype, exactly. They live until .Call returns. */
 static void read_plain(SEXP x, struct joist_type type, SEXP mark, struct joist_r_value *value) {
   static const joist_host hosts[] = {[LGLSXP] = JOIST_HOST_LOGICAL,
                                      [INTSXP] = JOIST_HOST_INTEGER,
@@ -197,11 +198,9 @@ static void read_plain(SEXP x, struct joist_type type, SEXP mark, struct joist_r
   const joist_host host = hosts[TYPEOF(x)];
   const void *const values = TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
   value->exposed = true;
-  uint8_t *const mask = find_missing(host, values, value);
+  const bool restores = TYPEOF(x) == REALSXP && joist_r_has_exact_mark(type.dtype);
+  uint8_t *const mask = find_na(host, values, restores, value);
   value->data = values;
-  const bool restores = host == JOIST_HOST_DOUBLE && mask != NULL &&
-                        joist_r_has_exact_mark(type.dtype) && XLENGTH(mark) > 1;
-  if (!restores && mask != NULL) joist_r_refuse_lost(host, values, value->count);
   if ((type.dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
       (type.dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX))
     return;
@@ -209,7 +208,7 @@ static void read_plain(SEXP x, struct joist_type type, SEXP mark, struct joist_r
   struct joist_error error;
   joist_r_raise_if(import_present(host, values, value, type.dtype, elements, &error), &error);
   value->data = elements;
-  if (!restores) return;
+  if (!restores || mask == NULL) return;
   joist_r_restore_exact(mark, type.dtype, values, value->count, elements, mask);
   if (memchr(mask, 1, value->count) == NULL) value->mask = NULL;
 }
@@ -550,10 +549,7 @@ void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_
   } else {
     read_literal(rules, x, value);
     value->count = (size_t)XLENGTH(value->object);
-    if (!knows_no_missing(value->object)) {
-      find_missing(value->host, value->data, value);
-      if (value->mask != NULL) joist_r_refuse_lost(value->host, value->data, value->count);
-    }
+    if (!knows_no_missing(value->object)) (void)find_na(value->host, value->data, false, value);
   }
 }
 

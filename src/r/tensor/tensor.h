@@ -2,9 +2,9 @@
  *
  * A tensor with elements is an R vector of class nv_tensor (see view.h). Its attributes are R's own
  * (dim for a rank of 2 or more, dimnames, names) and two of joist: dtype, a string that ends in "?"
- * if the dtype is ambiguous (for 64-bit integers see exact_mark.h), and rank, 0 for a scalar and otherwise missing. An ordinary vector
- * with these attributes, as structure(), dput() and C code make it, is that tensor, too: the plain
- * form.
+ * if the dtype is ambiguous (64-bit integers: see exact_mark.h), and rank, 0 for a scalar and
+ * otherwise missing. An ordinary vector with these attributes, as structure(), dput() and C code
+ * make it, is that tensor, too: the plain form.
  *
  * A tensor without elements, traced or abstract (nv_aval()), is such a vector, too, with the same
  * attributes, whose elements cannot be read (see unknown.h). A traced one is of class nv_tensor, as
