@@ -160,7 +160,7 @@ chosen_positions <- function(indices, extents) {
     if (is.null(index)) {
       return(seq_len(extent))
     }
-    if (is_plain(index) && is.numeric(index) && !anyNA(index) &&
+    if (is.null(attributes(index)) && is.numeric(index) && !anyNA(index) &&
       all(index >= 1 & index <= extent)) {
       return(as.integer(index))
     }
