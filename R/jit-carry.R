@@ -24,6 +24,7 @@ merge_values <- function(a, b, plan, path) {
     return(merge_undefined(a, plan, "yes"))
   }
   if (is_carriable(a) && is_carriable(b)) {
+    for (x in list(a, b)) check_attributes(x, path)
     return(new_place(plan, a, b, joint_type(a, b, path)))
   }
   if (!same_list(a, b)) {
@@ -181,6 +182,16 @@ as_r_numbers <- function(tensors, which, mixed) {
 mixed <- function(x) if (is.object(x) && is_traced(x)) .Call(joist_r_trace_mixed, x, 0L) else 0L
 
 mixture <- function(x, y, x_number, y_number) (typeof(x) != typeof(y)) + 2L * (x_number != y_number)
+
+# Attributes of the user's own are not those of a result.
+check_attributes <- function(x, path) {
+  own <- setdiff(names(attributes(x)), tensor_attributes)
+  if (length(own) > 0L) {
+    stop_mismatch("`", path, "` has an attribute `", own[1L], "`, which jit() does not keep,")
+  }
+}
+
+tensor_attributes <- c("class", "dtype", "rank", "dim", "names", "dimnames", "joist_doubt")
 
 joint_type <- function(a, b, path) {
   x <- carried_type(a)
@@ -502,6 +513,9 @@ grown_carry <- function(carry, value, before, name) {
     number <- carry$status == "carry" && is_r_number(carry$leaves[[j]])
     type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name)
     x <- found$leaves[[j]]
+    for (part in list(x, if (carry$status == "carry") carry$leaves[[j]])) {
+      check_attributes(part, name)
+    }
     is_number <- is_r_number(x)
     carry$mixed[j] <- base::bitwOr(
       carry$mixed[j],

@@ -43,8 +43,9 @@ user_frames <- function(numbers) {
   frames[!.Call(joist_r_world_own, topenv(), functions, frames, callers[numbers] - numbers[1L])]
 }
 
-# The variables that have changed since: slots with `before`, what they had.
-changed_slots <- function(world, frame, site) {
+# The variables that have changed since: slots with `before`, what they had. Others than those made
+# in the trace may not have changed, or, if `more`, may only be new.
+changed_slots <- function(world, frame, site, more = FALSE) {
   now <- .Call(joist_r_world_look, world$all, 0L, list())
   names <- .Call(joist_r_world_changes, world$before, now)
   slots <- list()
@@ -56,7 +57,8 @@ changed_slots <- function(world, frame, site) {
       # Reference objects get their methods when these are first called.
       value <- now[[k]][[2L]][match(name, now[[k]][[1L]])]
       if (slot$before$state == "unbound" && inherits(value[[1L]], "refMethodDef")) next
-      if (k > length(world$inner) || name == "") stop_effect(site, slot)
+      own <- k <= length(world$inner) || more && is_new(slot)
+      if (!own || name == "") stop_effect(site, slot)
       slots[[paste(k, name)]] <- slot
     }
   }
@@ -119,6 +121,31 @@ stop_effect <- function(site, slot) {
     site, what, " is outside of the traced function, and ", header_of(site), " changes it on a ",
     "traced condition; return the value instead"
   )
+}
+
+is_new <- function(slot) {
+  lacks <- slot$before$state == "unbound" || isTRUE(slot$before$around)
+  lacks && slot$name != ".Random.seed"
+}
+
+# Runs the functions given to nv_while() and the like, which change no variables of others.
+without_effects <- function(call, expr) {
+  frames <- flow$frames
+  on.exit(flow$frames <- frames)
+  site <- list(kind = "call", call = call)
+  world <- look_around(globalenv())
+  flow$frames <- c(frames, list(globalenv()))
+  value <- expr
+  # The branches of nv_if() are code of the caller, which may have variables for its results.
+  for (slot in changed_slots(world, globalenv(), site, TRUE)) {
+    put_back(slot)
+    if (!is_new(slot)) {
+      fail_trace(
+        site, "`", slot$name, "` is changed within ", header_of(site), "; return the value instead"
+      )
+    }
+  }
+  value
 }
 
 put_back <- function(slot) {

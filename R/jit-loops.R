@@ -195,8 +195,9 @@ branch_value <- function(value) {
 # Applies `compute` to `given`, a list: in the current trace, or in a new one, whose arguments are
 # the tensors in `given`, and which then runs.
 traced_loop <- function(given, compute) {
+  call <- sys.call(-1L)
   if (is_tracing()) {
-    return(compute(given))
+    return(without_effects(call, compute(given)))
   }
   leaves <- leaves_of(given)
   tensors <- vapply(leaves, is_tensor, NA)
@@ -205,7 +206,7 @@ traced_loop <- function(given, compute) {
   state <- .Call(joist_r_jit_state, 1L, NULL)
   compiled <- jit_trace(function(...) {
     leaves[tensors] <- list(...)
-    compute(refill(given, leaves))
+    without_effects(call, compute(refill(given, leaves)))
   }, arguments, dynamic)
   run_traced(state, compiled, arguments, dynamic)
 }

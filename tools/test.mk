@@ -10,7 +10,7 @@
 
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
-  array-api serial tidy cuda-r configure living explorer control base layout arrow files narrow \
+  array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
   numpy versions docs pages warnings rooms scripts
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage
@@ -205,6 +205,9 @@ base: install
 
 control: install
 	@$(step) $(r) -f tests/base/random_control_flow.R --args 120 1001
+
+traced: install
+	@$(step) $(r) -f tests/traced/programs.R --args 1200 1 3 300
 
 numpy: install
 	@$(step) $(r) -f tests/numpy/programs.R --args 2000

@@ -419,3 +419,74 @@ test_that("arguments of functions of R stay uncomputed", {
   x <- nv_tensor(c(1, 2, 3), "f64")
   expect_identical(as_array(jit(f)(x)), as_array(f(x)))
 })
+
+test_that("functions given to nv_while() and the like have no effects", {
+  count <- 0
+  counted <- function(x) {
+    count <<- count + 1
+    x * 2
+  }
+  counter <- jit(counted)
+  within <- function(call) {
+    f <- eval(bquote(function(x) {
+      k <- 0
+      add <- function(x) {
+        k <<- k + 1
+        x * 2
+      }
+      y <- .(call)
+      list(k, y)
+    }))
+    jit(f)(six)
+  }
+  for (call in expression(
+    nv_while(x, function(x) sum(x) < 20, add), nv_for(3, x, function(i, x) add(x)),
+    nv_scan(0, x, function(s, v) list(add(v), NULL)), nv_if(sum(x) > 0, add(x), x)
+  )) {
+    expect_error(within(call), "`k` is changed within `nv_", class = "joist_trace_error")
+  }
+  for (call in expression(
+    nv_for(3, x, function(i, x) counted(x)), nv_if(sum(x) > 0, counter(x), x),
+    if (sum(x) > 0) counter(x) else x
+  )) {
+    expect_error(within(call), "`count` is outside", class = "joist_trace_error")
+  }
+  expect_error(nv_for(3, six, function(i, x) counted(x)), "`count` is outside")
+  expect_identical(count, 0)
+  expect_error(within(quote(nv_for(2, x, function(i, x) x * rnorm(1)))), "nv_rnorm()", fixed = TRUE)
+  expect_error(within(quote(nv_for(2, x, function(i, x) { cat("x"); x }))), "cat()", fixed = TRUE)
+  # Variables for a result are not effects.
+  doubled <- nv_if(nv_scalar(TRUE), {
+    twice <- six * 2
+    twice + 1
+  }, six)
+  expect_identical(values_of(doubled), c(3, 5, 7))
+})
+
+test_that("attributes that a branch or loop sets are an error where the value is used", {
+  branch <- function(x) {
+    if (sum(x) > 3) attr(x, "k") <- 1
+    is.null(attr(x, "k"))
+  }
+  number <- function(x) {
+    k <- 1
+    if (sum(x) > 3) attr(k, "k") <- 1 else k <- 2
+    x * k
+  }
+  loop <- function(x) {
+    y <- x
+    while (sum(y) > 3) {
+      y <- y / 2
+      attr(y, "k") <- 1
+    }
+    is.null(attr(y, "k"))
+  }
+  for (f in list(branch, number, loop)) {
+    expect_error(jit(f)(six), "an attribute `k`", class = "joist_trace_error")
+  }
+  expect_as_plain(function(x) {
+    attr(x, "k") <- 2
+    if (sum(x) > 3) y <- sum(x) else y <- 2 * max(x)
+    attr(x, "k") * sum(y)
+  }, inputs = list(six))
+})

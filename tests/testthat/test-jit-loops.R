@@ -379,18 +379,13 @@ test_that("an error within a body leaves nothing behind", {
   })
   same(f(nv_scalar(1)), nv_scalar(4))
   kept <- NULL
-  nv_for(2, nv_scalar(1), function(i, x) {
+  keep <- function(i, x) {
     kept <<- x
     x
-  })
-  expect_error(kept + 1, "has ended")
-  expect_error(
-    jit(function(x) {
-      nv_for(2, x, function(i, y) kept <<- y)
-      kept + x
-    })(nv_scalar(1)),
-    "has ended"
-  )
+  }
+  expect_error(nv_for(2, nv_scalar(1), keep), "`kept` is outside", class = "joist_trace_error")
+  expect_error(jit(function(x) nv_for(2, x, keep))(nv_scalar(1)), "`kept` is outside")
+  expect_null(kept)
 })
 
 test_that("a jitted function and constants work in a body", {
