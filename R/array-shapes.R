@@ -179,7 +179,7 @@ nv_broadcast_arrays <- function(...) {
   lapply(parts, nv_broadcast_to, shape(common))
 }
 
-# R's doubles as a guess of the dtype of a tensor of floats, which they would take beside it.
+# R's doubles as ambiguous, of the dtype of a tensor of floats, which they would take beside it.
 in_float_of <- function(x, tensor) {
   takes <- is.double(x) && !is.object(x) && is_tensor(tensor) && is_float_dtype(tensor)
   if (!takes) {

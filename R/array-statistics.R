@@ -155,10 +155,12 @@ square_size <- function(x) {
   re * re + im * im
 }
 
-# In the type of quantiles of `x`: under some rules, those of a guess have that of means of doubles.
+# In the type of quantiles of `x`: under some rules, those of an ambiguous tensor have that of means
+# of doubles.
 like_quantiles <- function(result, x) {
-  guessed <- inherits(x, "nv_tensor") && ambiguous(x)
-  like_mean(result, if (guessed && .Call(joist_r_rules_info, NULL)$quantiles_default) 0.5 else x)
+  is_ambiguous <- inherits(x, "nv_tensor") && ambiguous(x)
+  default <- is_ambiguous && .Call(joist_r_rules_info, NULL)$quantiles_default
+  like_mean(result, if (default) 0.5 else x)
 }
 
 # A real tensor of f64 in the type that the mean of `x` has, or its parts.

@@ -54,10 +54,10 @@ atlas_of <- function(rules) {
   })
   facts <- promotion_facts(rules)
   alone <- facts[is.na(facts$other), ]
-  guess <- ifelse(!is.na(alone$ambiguous) & alone$ambiguous, "?", "")
+  mark <- ifelse(!is.na(alone$ambiguous) & alone$ambiguous, "?", "")
   one <- data.frame(
     operation = alone$fact, lhs = alone$operand, rhs = rep_len(NA_character_, nrow(alone)),
-    result = ifelse(is.na(alone$result), "-", paste0(alone$result, guess))
+    result = ifelse(is.na(alone$result), "-", paste0(alone$result, mark))
   )
   rows <- do.call(rbind, c(pairs, list(one)))
   numbers <- c("b*", "i*", "f*", "c*", "int", "float", "complex")

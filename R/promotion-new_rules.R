@@ -314,8 +314,8 @@ fact_cells <- function(facts) {
     )
   }
   other <- if (is.null(facts$other)) NA else facts$other
-  guess <- if (is.null(facts$ambiguous)) FALSE else facts$ambiguous %in% TRUE
-  result <- paste0(facts$result, ifelse(guess, "?", ""))
+  uncertain <- if (is.null(facts$ambiguous)) FALSE else facts$ambiguous %in% TRUE
+  result <- paste0(facts$result, ifelse(uncertain, "?", ""))
   result[is.na(facts$result)] <- NA
   cells_of(facts$fact, facts$operand, other, result)
 }

@@ -82,8 +82,8 @@ is_double <- function(x) {
 
 # Whether one of two ambiguous f64 takes the dtype of what it meets, as R numbers do.
 double_yields <- function() {
-  guess <- nv_aval("f64", 1L, TRUE)
-  dtype(nv_aval("f32", 1L) * (guess * guess)) == "f32"
+  number <- nv_aval("f64", 1L, TRUE)
+  dtype(nv_aval("f32", 1L) * (number * number)) == "f32"
 }
 
 # R values at full precision, as base R has them.

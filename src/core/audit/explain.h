@@ -6,14 +6,14 @@
 #include "core/program/infer.h"
 
 /* Why a result is known or ambiguous. X(ID, name) */
-#define JOIST_CERTAINTIES(X)                                                               \
-  X(OPERATION, "operation")     /* known: the operation says so */                         \
-  X(ALL_KNOWN, "all known")     /* known: as all operands */                               \
-  X(GIVES_WAY, "gives way")     /* known: guesses gave way to what is known */             \
-  X(RULES, "rules")             /* known: the rules make a known dtype of guesses */       \
-  X(ALL_GUESSES, "all guesses") /* ambiguous: as all operands */                           \
-  X(STAYS, "stays")             /* ambiguous: a guess did not give way to what is known */ \
-  X(MADE, "made")               /* ambiguous: known dtypes meet in a guess */              \
+#define JOIST_CERTAINTIES(X)                                                                \
+  X(OPERATION, "operation")     /* known: the operation says so */                          \
+  X(ALL_KNOWN, "all known")     /* known: as all operands */                                \
+  X(GIVES_WAY, "gives way")     /* known: ambiguous types gave way to known ones */         \
+  X(RULES, "rules")             /* known: the rules make a known dtype of ambiguous ones */ \
+  X(ALL_GUESSES, "all guesses") /* ambiguous: as all operands */                            \
+  X(STAYS, "stays")             /* ambiguous: an ambiguous type did not give way */         \
+  X(MADE, "made")               /* ambiguous: known dtypes meet in such a type */           \
   X(DEFAULT, "default")         /* ambiguous: so is the default float, which took part */
 
 typedef enum {

@@ -51,7 +51,7 @@ struct operands {
 /* Whether elements of an operand that its conversion changes are counted. */
 static bool is_watched(const struct joist_instruction *i, const struct joist_value *value,
                        joist_dtype wanted) {
-  const bool counts = (i->watch & JOIST_WATCH_LOSS) && !joist_is_guessed_float(value->type);
+  const bool counts = (i->watch & JOIST_WATCH_LOSS) && !joist_is_ambiguous_float(value->type);
   return (counts || (i->watch & JOIST_WATCH_RANGE)) &&
          joist_conversion_loss(value->type.dtype, wanted).losses != JOIST_LOSS_NONE;
 }

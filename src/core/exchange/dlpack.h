@@ -108,8 +108,8 @@ void joist_dlpack_end_managed(struct joist_dl_managed *given);
 typedef void *joist_capsule_pointer(void *capsule, const char *name);
 typedef int joist_capsule_valid(void *capsule, const char *name);
 void joist_dlpack_connect(joist_capsule_valid *valid, joist_capsule_pointer *pointer);
-/* The destructor of capsules: ends what nobody took. A consumer that refuses a dtype destroys the
- * capsule with its exception pending, when no code of Python may run. */
+/* The destructor of capsules: ends a capsule that was not consumed. A consumer that refuses a dtype
+ * destroys the capsule with its exception pending, when no code of Python may run. */
 void joist_dlpack_drop(void *capsule);
 
 /* ---- in ---- */

@@ -104,7 +104,7 @@ static struct joist_ref operand_ref(struct joist_planner *planner, joist_value_i
     struct joist_step *const step =
         add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
     step->through = wanted;
-    step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && !joist_is_guessed_float(v->type) &&
+    step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && !joist_is_ambiguous_float(v->type) &&
                         may_lose(own, wanted);
     step->saturates =
         (watch->kinds & JOIST_WATCH_SATURATE) && may_lose(own, wanted) && is_whole(own, wanted);
@@ -128,8 +128,8 @@ static struct joist_ref operand_ref(struct joist_planner *planner, joist_value_i
       }
       add_form(planner, value, own, own, ref);
     }
-    const bool guess = joist_is_guessed_float(v->type);
-    if (own != wanted) ref = converted(planner, ref, wanted, guess ? &unwatched : watch);
+    const bool ambiguous = joist_is_ambiguous_float(v->type);
+    if (own != wanted) ref = converted(planner, ref, wanted, ambiguous ? &unwatched : watch);
     if (wanted != compute) ref = converted(planner, ref, compute, &unwatched);
   }
   if (find_form(planner, value, wanted, compute) == NULL)

@@ -11,7 +11,8 @@ static bool is_integer(joist_dtype dtype) {
 static bool is_whole(joist_dtype dtype) { return dtype != JOIST_DTYPE_NONE && is_integer(dtype); }
 
 static bool has_fractions(struct joist_type type) {
-  return joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT && !joist_is_guessed_float(type);
+  return joist_dtype_category(type.dtype) >= JOIST_CATEGORY_FLOAT &&
+         !joist_is_ambiguous_float(type);
 }
 
 bool joist_conversion_overflows(const struct joist_program *program,
@@ -86,7 +87,7 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
 static bool can_lose(joist_op op, const struct joist_argument *arguments, size_t count,
                      const struct joist_signature *signature) {
   for (size_t k = 0; k < count; k++)
-    if (!arguments[k].operand.literal && !joist_is_guessed_float(arguments[k].operand.type) &&
+    if (!arguments[k].operand.literal && !joist_is_ambiguous_float(arguments[k].operand.type) &&
         arguments[k].operand.type.dtype != joist_signature_operand(signature, k) &&
         (joist_operand_changes(op, &arguments[k].operand, k, count, signature) &
          JOIST_CHANGE_LOSSY))
@@ -126,7 +127,7 @@ uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, bool a
   if (joist_conversion_loss(from.dtype, to).losses == JOIST_LOSS_NONE) return 0;
   const uint8_t range = assigns ? range_watch(from.dtype, to, wanted) : 0;
   if (!is_whole(from.dtype) || !is_whole(to))
-    return range | (joist_is_guessed_float(from) ? 0 : wanted & JOIST_WATCH_LOSS);
+    return range | (joist_is_ambiguous_float(from) ? 0 : wanted & JOIST_WATCH_LOSS);
   return range | (wanted & JOIST_WATCH_SATURATE   ? JOIST_WATCH_SATURATE
                   : wanted & JOIST_WATCH_OVERFLOW ? JOIST_WATCH_LOSS
                                                   : 0);

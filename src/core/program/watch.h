@@ -7,7 +7,7 @@
 
 /* Whether the type is of an R number, and ambiguous, whose fractions are rounded in whatever dtype
  * it gets. */
-static inline bool joist_is_guessed_float(struct joist_type type) {
+static inline bool joist_is_ambiguous_float(struct joist_type type) {
   const joist_kind kind = joist_dtype_kind(type.dtype);
   return type.ambiguous && (kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX);
 }

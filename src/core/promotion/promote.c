@@ -331,7 +331,7 @@ static struct roles find_roles(const struct joist_rules *rules, operand *operand
     any_array = any_array || is_array(&operands[i], roles);
     any_guess = any_guess || (operands[i].type.ambiguous && !operands[i].literal);
   }
-  /* Two tensors always follow the published table, so next to a guessed tensor one of
+  /* Two tensors always follow the published table, so next to an ambiguous tensor one of
    * rank 0 is what gives the dtype. */
   if (!any_array && any_guess) roles.rank_zero_is_array = true;
   int array_order = -1, scalar_order = -1;
@@ -353,7 +353,7 @@ static joist_status by_value(const struct joist_rules *rules, joist_pair pair, o
   for (size_t i = 0; i < count; i++) {
     operand *x = &operands[i];
     struct joist_type type = {x->type.dtype, false};
-    /* A guess has no dtype but its category's default, and no value but zero. */
+    /* An ambiguous type has no dtype but its category's default, and no value but zero. */
     if (x->type.ambiguous) type.dtype = (joist_dtype)rules->literal[category(x->type)];
     bool fits_signed = false;
     joist_role_name role = x->type.ambiguous ? JOIST_ROLE_DEFAULT : JOIST_ROLE_TYPE;

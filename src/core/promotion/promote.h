@@ -41,7 +41,7 @@ bool joist_fact_apply(const struct joist_rules *rules, joist_fact fact, struct j
   X(TYPE, "type")         /* of its type */                                       \
   X(TENSOR, "tensor")     /* by rank: a tensor with dimensions */                 \
   X(RANK_ZERO, "rank 0")  /* by rank: a tensor without */                         \
-  X(NUMBER, "number")     /* by rank: a guess or an R value */                    \
+  X(NUMBER, "number")     /* by rank: of an ambiguous type, or an R value */      \
   X(SMALLEST, "smallest") /* by value: the smallest dtype that holds the value */ \
   X(DEFAULT, "default")   /* by value: of the default dtype of its category */
 

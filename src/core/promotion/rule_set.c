@@ -74,9 +74,9 @@ int joist_rules_node_of_type(const struct joist_rules *rules, struct joist_type 
              : node;
 }
 
-/* The guess that stands for a weak result. Two guesses keep what they know of their
+/* The ambiguous type that stands for a weak result. Two of them keep what they know of their
  * dtypes, as in JAX: i8? with i16? is i16?, not the default i64?. */
-static int guess(const struct joist_rules *rules, int weak, int lhs, int rhs) {
+static int ambiguous_of(const struct joist_rules *rules, int weak, int lhs, int rhs) {
   const bool both = lhs >= JOIST_NODE_AMBIGUOUS && rhs >= JOIST_NODE_AMBIGUOUS;
   int dtype = rules->literal[joist_category_of_node(weak)];
   if (rules->guesses_default) {
@@ -137,7 +137,7 @@ void joist_rules_derive(struct joist_rules *rules) {
     for (int rhs = 0; rhs < JOIST_TYPE_COUNT; rhs++) {
       int result = NONE;
       if (nodes[lhs] != NONE && nodes[rhs] != NONE) result = rules->result[nodes[lhs]][nodes[rhs]];
-      if (is_weak(result)) result = guess(rules, result, lhs, rhs);
+      if (is_weak(result)) result = ambiguous_of(rules, result, lhs, rhs);
       if (result == NONE && lhs == rhs && rules->meets_itself) result = lhs;
       rules->pairs[JOIST_PAIR_COMMON][lhs][rhs] = (uint8_t)result;
     }
@@ -275,10 +275,10 @@ bool joist_rules_type_of_node(const struct joist_rules *rules, int node, struct 
 }
 
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
-  const bool lhs_guess = lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT;
-  const bool rhs_guess = rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT;
-  const bool spell_out = (lhs_guess && !joist_rules_has_node(rules, lhs)) ||
-                         (rhs_guess && !joist_rules_has_node(rules, rhs));
+  const bool lhs_ambiguous = lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT;
+  const bool rhs_ambiguous = rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT;
+  const bool spell_out = (lhs_ambiguous && !joist_rules_has_node(rules, lhs)) ||
+                         (rhs_ambiguous && !joist_rules_has_node(rules, rhs));
   const bool alone = lhs == rhs && lhs < JOIST_TYPE_COUNT && rules->meets_itself;
   if (!spell_out && !alone) return rules->result[lhs][rhs];
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
@@ -304,7 +304,7 @@ int joist_rules_entry_by_fact(const struct joist_rules *rules, joist_pair pair, 
   return fact == JOIST_FACT_COUNT ? common : rules->facts[fact][type];
 }
 
-/* An ambiguous default spelled as its category, as tables do where no operand was a guess. */
+/* An ambiguous default spelled as its category, as tables do where no operand was ambiguous. */
 static int as_weak(const struct joist_rules *rules, int node) {
   if (node < JOIST_NODE_AMBIGUOUS || node >= JOIST_TYPE_COUNT || joist_rules_has_node(rules, node))
     return node;
@@ -322,9 +322,9 @@ int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int 
     return rules->has_pairs[pair] ? NONE : joist_rules_table_entry(rules, lhs, rhs);
   if (rules->has_pairs[pair]) return rules->pairs[pair][left][right];
   const int node = joist_rules_entry_by_fact(rules, pair, left, right);
-  const bool guess = (lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT) ||
-                     (rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT);
-  return guess ? node : as_weak(rules, node);
+  const bool ambiguous = (lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT) ||
+                         (rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT);
+  return ambiguous ? node : as_weak(rules, node);
 }
 
 void joist_rules_as_used(const struct joist_rules *rules, struct joist_rules *used) {

@@ -123,7 +123,8 @@ typedef enum {
 /* What a rule set says by one of two words, of which the latter is true. X(FIELD, key, word, word)
  */
 #define JOIST_CHOICES(X)                                                                           \
-  /* Two guesses that meet in a weak category are its default, whatever their dtypes: JAX, strict. \
+  /* Two ambiguous types that meet in a weak category are its default, whatever their dtypes: JAX, \
+   * strict.                                                                                       \
    */                                                                                              \
   X(guesses_default, "guesses", "kept", "default")                                                 \
   /* Lattices list their nodes of up to a byte, of which no document speaks, only where asked for. \
@@ -131,13 +132,13 @@ typedef enum {
   X(hides_small, "small dtypes", "listed", "unlisted")                                             \
   /* A dtype that no pair has is its own common dtype with itself. */                              \
   X(meets_itself, "other dtypes", "refused", "alone")                                              \
-  /* What max(), min() and diag() take from a guess is known: JAX. */                              \
+  /* What max(), min() and diag() take from an ambiguous tensor is known: JAX. */                  \
   X(extremes_known, "extremes", "kept", "known")                                                   \
   /* `x ^ 2L` is of x's type, whatever the table says: JAX. */                                     \
   X(powers_of_base, "whole powers", "power", "base")                                               \
-  /* The product of two guessed matrices is a guess of the default dtype: JAX. */                  \
+  /* The product of two ambiguous matrices is ambiguous, of the default dtype: JAX. */             \
   X(products_default, "guessed products", "kept", "default")                                       \
-  /* Medians and quantiles of a guess are of the type of a mean of doubles: JAX. */                \
+  /* Medians and quantiles of an ambiguous tensor are of the type of a mean of doubles: JAX. */    \
   X(quantiles_default, "guessed quantiles", "kept", "default")                                     \
   /* `/` rounds quotients that are integers, halves away from zero: Octave. */                     \
   X(quotients_rounded, "whole quotients", "truncated", "rounded")                                  \

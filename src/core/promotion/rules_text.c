@@ -216,8 +216,8 @@ static joist_status read_header(struct reader *reader, char *line) {
   return read_key(reader, key, value + strspn(value, " "));
 }
 
-/* The types that a node stands for as an operand, first to last: a weak one for all guesses of its
- * category. */
+/* The types that a node stands for as an operand, first to last: a weak one for all ambiguous types
+ * of its category. */
 static bool stands_for(int node, int type) {
   if (node == type) return true;
   if (node < JOIST_NODE_WEAK_INT || node >= JOIST_NODE_OWN || type < JOIST_NODE_AMBIGUOUS)

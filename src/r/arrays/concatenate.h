@@ -11,7 +11,7 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
                     struct joist_r_value *value, bool at_once);
 
 /* The tensor x itself, or in the common dtype with the value if that does not fit, and the dtype of
- * x is a guess or bool: as in R, which fills a logical vector with numbers (ifelse() does). */
+ * x is ambiguous or bool: as in R, which fills a logical vector with numbers (ifelse() does). */
 SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value *x,
                      const struct joist_r_value *value);
 /* Whether joist_r_widened() looks at the value. */

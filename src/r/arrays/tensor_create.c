@@ -175,8 +175,9 @@ SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous, SEXP missing) {
   struct joist_shape extents;
   joist_r_shape(shape, &extents);
   checked_count(&extents);
-  const bool guess = joist_r_flag(ambiguous, "ambiguous");
-  SEXP aval = PROTECT(joist_r_aval((struct joist_type){joist_r_dtype(dtype), guess}, &extents));
+  const bool is_ambiguous = joist_r_flag(ambiguous, "ambiguous");
+  SEXP aval =
+      PROTECT(joist_r_aval((struct joist_type){joist_r_dtype(dtype), is_ambiguous}, &extents));
   if (joist_r_flag(missing, "missing")) joist_r_unknown_set_missing(aval, missing);
   UNPROTECT(1);
   return aval;

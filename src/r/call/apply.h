@@ -8,7 +8,7 @@
 SEXP joist_r_apply(const struct joist_rules *rules, joist_op op, struct joist_r_value *values,
                    size_t n, const struct joist_attributes *attributes);
 
-/* The same of a conversion that nobody asked for, which is watched for what it changes: to join a
+/* The same of an implicit conversion, which is watched for what it changes: to join a
  * value with others, or to assign it. */
 SEXP joist_r_apply_conversion(const struct joist_rules *rules, struct joist_r_value *value,
                               struct joist_type type, bool assigns);

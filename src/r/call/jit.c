@@ -488,11 +488,15 @@ static SEXP run_outputs(SEXP compiled, const struct signature *signature, SEXP p
   return outputs;
 }
 
+/* Instead of a result, which is never logical; functions that version 0.1.0 saved test for them. */
+static SEXP not_compiled(void) { return Rf_ScalarLogical(TRUE); }
+static SEXP declined(void) { return Rf_ScalarLogical(FALSE); } /* run the R function itself */
+
 static SEXP run_compiled(SEXP compiled, const struct signature *signature, SEXP policy,
                          const struct joist_device *device, int native) {
   SEXP outputs = signature->abstract ? abstract_outputs(&joist_r_trace_of(compiled)->program)
                                      : run_outputs(compiled, signature, policy, device, native);
-  if (outputs == R_NilValue) return Rf_ScalarLogical(FALSE);
+  if (outputs == R_NilValue) return declined();
   PROTECT(outputs);
   SEXP filled = joist_r_map_leaves(VECTOR_ELT(R_ExternalPtrProtected(compiled), JOIST_R_TEMPLATE),
                                    output_of, outputs);
@@ -505,7 +509,7 @@ static SEXP run_or_decline(SEXP compiled, const struct signature *signature, SEX
   const struct joist_device *const wanted =
       device == R_NilValue ? NULL : joist_device_find(joist_r_string(device, "device"));
   return names_literals(compiled, signature, joist_r_policy(asked))
-             ? Rf_ScalarLogical(FALSE)
+             ? declined()
              : run_compiled(compiled, signature, asked, wanted, native);
 }
 
@@ -517,7 +521,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
   const struct joist_r_policy judged = joist_r_policy(policy);
   make_signature(&signature, arguments, dynamic, joist_r_rules(rules), judged);
   /* A recording is of the operations of the function itself. */
-  if (signature.traced || joist_r_recording()) return Rf_ScalarLogical(FALSE);
+  if (signature.traced || joist_r_recording()) return declined();
   const uint64_t hash = hash_bytes(signature.key, signature.length);
   SEXP kept = R_ExternalPtrProtected(state);
   for (uint32_t k = 0; k < cache->count; k++) {
@@ -534,7 +538,7 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
     vmaxset(vmax);
     return result;
   }
-  return Rf_ScalarLogical(TRUE);
+  return not_compiled();
 }
 
 /* Whatever has this signature can be the program's input: each leaf has the form, dtype and
@@ -599,7 +603,7 @@ SEXP joist_r_jit_run(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SE
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place, compiled);
   SET_VECTOR_ELT(kept, 2 * (R_xlen_t)place + 1, statics);
   SEXP result = signature.traced || joist_r_recording()
-                    ? Rf_ScalarLogical(FALSE)
+                    ? declined()
                     : run_or_decline(compiled, &signature, policy, device, cache->native);
   UNPROTECT(1);
   vmaxset(vmax);

@@ -24,7 +24,7 @@ struct head {
 
 static R_altrep_class_t class;
 
-/* The object itself, or the one that R put a wrapper around; R_NilValue if it is none of ours. */
+/* The object itself, or the one that R put a wrapper around; R_NilValue for other objects. */
 static SEXP own(SEXP names) {
   while (ALTREP(names) && TYPEOF(names) == STRSXP) {
     if (R_altrep_inherits(names, class)) return names;
@@ -33,7 +33,7 @@ static SEXP own(SEXP names) {
   return R_NilValue;
 }
 
-/* R_NilValue for names that are no references. */
+/* R_NilValue for ordinary names. */
 static SEXP recipe_of(SEXP names) {
   names = own(names);
   return names == R_NilValue ? R_NilValue : R_altrep_data1(names);

@@ -385,13 +385,13 @@ SEXP joist_r_conversion_loses(SEXP from, SEXP to) {
   return loses;
 }
 
-/* A guess that has no cells counts as the node of its category. */
+/* An ambiguous type that has no cells counts as the node of its category. */
 static int table_entry(const void *rules, int lhs, int rhs) {
   const struct joist_rules *const set = rules;
   const int node = set->result[lhs][rhs];
   struct joist_type type;
-  const bool guess = node >= JOIST_NODE_AMBIGUOUS && node < JOIST_TYPE_COUNT;
-  if (!guess || joist_rules_has_node(set, node)) return node;
+  const bool ambiguous = node >= JOIST_NODE_AMBIGUOUS && node < JOIST_TYPE_COUNT;
+  if (!ambiguous || joist_rules_has_node(set, node)) return node;
   const int own = joist_rules_type_of_node(set, node, &type) ? joist_rules_node_of_type(set, type)
                                                              : JOIST_NODE_NONE;
   return own == JOIST_NODE_NONE ? node : own;

@@ -220,8 +220,8 @@ struct joist_attributes joist_r_attributes(joist_op op, SEXP list,
     else if (joist_attributes_find(&attributes, name) == NULL)
       set(&attributes, name, value, shape);
   }
-  const bool guess = ambiguous != NULL && joist_r_flag(ambiguous, "ambiguous");
+  const bool is_ambiguous = ambiguous != NULL && joist_r_flag(ambiguous, "ambiguous");
   if (dtype != R_NilValue)
-    joist_attributes_set_type(&attributes, (struct joist_type){joist_r_dtype(dtype), guess});
+    joist_attributes_set_type(&attributes, (struct joist_type){joist_r_dtype(dtype), is_ambiguous});
   return attributes;
 }

@@ -79,7 +79,7 @@ struct joist_r_chunked joist_r_chunked_continue(SEXP x, joist_value_id *value) {
   return begin(owner, Rf_xlengthgets(leaves, XLENGTH(leaves) + 4));
 }
 
-/* What a leaf is known by besides itself: a string, or R_NilValue. */
+/* The identity of a leaf besides its address: a string, or R_NilValue. */
 static SEXP id_of(SEXP leaf) {
   SEXP id = joist_r_list_element(leaf, "id");
   return TYPEOF(id) == STRSXP && XLENGTH(id) == 1 ? STRING_ELT(id, 0) : R_NilValue;
