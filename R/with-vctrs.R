@@ -74,11 +74,11 @@ plain_values <- function(x, type = type_string(x)) {
 #' @exportS3Method vctrs::vec_restore
 vec_restore.nv_tensor <- function(x, to, ...) {
   type <- type_string(to)
-  guess <- ambiguous(to)
+  is_ambiguous <- ambiguous(to)
   wide <- type == "i64" || type == "ui64"
   if (!wide || !is.complex(x)) {
     if (!is.null(attr(to, "found", TRUE))) check_held(x, type)
-    return(.Call(joist_r_make, x, type, length(x), guess, "missing", NULL))
+    return(.Call(joist_r_make, x, type, length(x), is_ambiguous, "missing", NULL))
   }
   # The bits may be those of R's NA: that a value is missing is said by the imaginary part.
   bits <- without_mask(.Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL))
@@ -88,7 +88,7 @@ vec_restore.nv_tensor <- function(x, to, ...) {
     stop_not_exact(nv_bitcast_convert(bits, setdiff(c("i64", "ui64"), type)), other[1L], type)
   }
   restored <- nv_bitcast_convert(bits, type)
-  if (guess) restored <- nv_convert(restored, type, TRUE)
+  if (is_ambiguous) restored <- nv_convert(restored, type, TRUE)
   if (anyNA(imaginary)) restored <- nv_mask(restored, is.na(imaginary))
   if (!is.null(names(x))) names(restored) <- names(x)
   restored
@@ -153,8 +153,8 @@ vec_ptype.nv_tensor <- function(x, ...) {
   structure(empty_column(type, ambiguous(x)), found = if (!is.null(wanted)) TRUE)
 }
 
-empty_column <- function(dtype, guess) {
-  .Call(joist_r_make, logical(), dtype, 0L, guess, "error", NULL)
+empty_column <- function(dtype, ambiguous) {
+  .Call(joist_r_make, logical(), dtype, 0L, ambiguous, "error", NULL)
 }
 
 # R numbers are values that the rules may look at.
@@ -183,8 +183,8 @@ vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
   structure(nv_convert(x, from), beyond = wanted)
 }
 
-# The position of the first value that the dtype does not hold, or 0. A guess is rounded to floats
-# as R numbers are, but not where it is a whole number.
+# The position of the first value that the dtype does not hold, or 0. Ambiguous ones are rounded to
+# floats as R numbers are, but not whole numbers.
 first_inexact <- function(x, dtype) {
   if (is_float_dtype(x) && ambiguous(x) && is_float_dtype(empty_column(dtype, FALSE))) {
     x <- nv_ifelse(nv_floor(x) == x, x, scalar_like(0, x))

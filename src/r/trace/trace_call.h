@@ -7,8 +7,9 @@
 /* Adds the operation to the body being traced, or to the trace that its operands belong to. */
 joist_r_applies joist_r_trace_call;
 
-/* R adds its own flags as integers, takes powers of its own integers in double, and its doubles take
- * the dtype of tensors that they meet: such operands are read so, before dtypes are inferred. */
+/* R adds its own flags as integers, takes powers of its own integers in double, and its doubles
+ * take the dtype of tensors that they meet: such operands are read so, before dtypes are inferred.
+ */
 void joist_r_trace_read_numbers(struct joist_r_call *call);
 
 /* .Call entry points. Whether a traced tensor stands for a number that the plain run has as one of
