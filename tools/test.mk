@@ -11,9 +11,9 @@
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
   array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
-  numpy versions docs pages warnings rooms scripts
+  numpy versions docs pages warnings rooms scripts verbs
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
-  large kills plans slurm calls faults interrupts races threads hours coverage
+  large kills plans slurm calls faults interrupts races threads hours coverage verbs-long
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow)
@@ -249,7 +249,13 @@ explorer: install
 arrow: install local/python/arrow
 	@$(call step,R:reticulate) $(r) -f tests/arrow/round_trips.R --args $(call python,arrow)
 
+verbs: install
+	@$(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 1000
+
 # ---- minutes to hours each ----
+
+verbs-long: install
+	@NOTE=. $(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 100000
 
 functions: install
 	@NOTE=. $(step) $(r) -f tests/promotion/random_functions.R --args 10000 1 $(cores)
