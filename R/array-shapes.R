@@ -252,15 +252,17 @@ nv_gather <- function(x, indices, dim = 1L) {
   .Call(joist_r_operation, "gather", list(x, indices), list(dim = dim))
 }
 
-#' Add values at positions
+#' Combine values at positions
 #'
 #' `nv_scatter_add()` adds values to the elements of a tensor at given positions, as often as a
-#' position occurs: the counterpart of [nv_gather()]. A sum is missing if one of its values is.
+#' position occurs: the counterpart of [nv_gather()]. `nv_scatter_mul()` multiplies by them, and
+#' `nv_scatter_min()` and `nv_scatter_max()` keep the least and the greatest. A result is missing if
+#' one of its values is, and NaN if one is.
 #'
 #' Sums of floats are computed in `f64` and rounded once; but if the number of values is less than
 #' half the number of elements of `x`, those of `f32` and `c64` are added in their own dtype, one
-#' after the other. The order of the additions depends on the shapes alone, so that a sum has the
-#' same bits however many threads there are.
+#' after the other; products are computed in `f64`. The order depends on the shapes alone, so that a
+#' result has the same bits however many threads there are.
 #'
 #' @param x A tensor or an R array, of numbers.
 #' @param index Positions from 1 on in column-major order: a tensor of integers or whole R numbers.
@@ -271,17 +273,32 @@ nv_gather <- function(x, indices, dim = 1L) {
 #' @return A tensor of the dtype, ambiguity and shape of `x`.
 #' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a
 #'   wrong number of values; `joist_value_error` for a missing position and for R numbers that are
-#'   not whole; `joist_dtype_error` for a tensor of positions that are not integers and for an `x`
-#'   of bools; `joist_promotion_error` for values that do not promote to the dtype of `x`.
+#'   not whole; `joist_dtype_error` for a tensor of positions that are not integers, for sums of
+#'   bools, products of whole numbers and extremes of complex ones; `joist_promotion_error` for
+#'   values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))
 #' nv_scatter_add(nv_tensor(matrix(0, 3, 2)), c(3, 3), nv_tensor(matrix(1:4, 2), "f32"))
 #' @export
-nv_scatter_add <- function(x, index, values) {
+nv_scatter_add <- function(x, index, values) combined_at("scatter_add", x, index, values)
+
+#' @rdname nv_scatter_add
+#' @export
+nv_scatter_min <- function(x, index, values) combined_at("scatter_min", x, index, values)
+
+#' @rdname nv_scatter_add
+#' @export
+nv_scatter_max <- function(x, index, values) combined_at("scatter_max", x, index, values)
+
+#' @rdname nv_scatter_add
+#' @export
+nv_scatter_mul <- function(x, index, values) combined_at("scatter_mul", x, index, values)
+
+combined_at <- function(operation, x, index, values) {
   index <- as_positions(index, "positions")
   x <- tensor_beside(x, index)
   positions <- beside(index - nv_scalar(1L, "i64"), x)
-  .Call(joist_r_operation, "scatter_add", list(x, positions, values), NULL)
+  .Call(joist_r_operation, operation, list(x, positions, values), NULL)
 }
 
 # Positions as i64, which refuses fractions of R numbers; tensors must be of integers.
@@ -296,46 +313,6 @@ as_positions <- function(positions, what) {
     )
   }
   nv_convert(positions, "i64")
-}
-
-#' Sums of groups of rows
-#'
-#' `nv_segment_sum()` sums the slices along the first dimension by group, as [rowsum()] does, for
-#' groups that are numbered. Floats are summed in `f64` and rounded once, except `f32` and `c64` if
-#' there are less than half as many slices as groups, which are summed in their own dtype. A sum is
-#' missing if one of its elements is. A sum has the same bits however many threads there are.
-#'
-#' @param x A tensor of rank 1 or more, or an R array, of numbers.
-#' @param ids The number of the group of each slice, from 1 on: a tensor of integers or whole R
-#'   numbers. They may be traced by [jit()] and are checked when the program runs.
-#' @param count How many groups there are.
-#' @return A tensor of the dtype and ambiguity of `x`, whose first extent is `count`: zeros for
-#'   groups without a slice.
-#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0, for
-#'   missing `ids`, and for R numbers among them that are not whole; `joist_shape_error` for a group
-#'   out of range, which it names, for a scalar, and if the number of `ids` is not that of slices;
-#'   `joist_dtype_error` for `ids` that are not integers and for bools.
-#' @examples
-#' nv_segment_sum(nv_tensor(c(1, 2, 3, 4)), c(1, 2, 2, 1), 3)
-#' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)
-#' @export
-nv_segment_sum <- function(x, ids, count) {
-  check_whole(count, "count")
-  ids <- as_positions(ids, "groups")
-  x <- tensor_beside(x, ids)
-  extents <- shape(x)
-  if (length(extents) == 0L) {
-    stop_joist("joist_shape_error", "nv_segment_sum() of a scalar; `x` must have a dimension")
-  }
-  if (length(ids) != extents[1L]) {
-    stop_joist(
-      "joist_shape_error", "`ids` has ", count_of(length(ids), "element"), ", but `x` of shape ",
-      shape_text(x), " needs ", extents[1L], ", one for each slice along its first dimension"
-    )
-  }
-  zeros <- nv_broadcast_to(scalar_like(0, x), c(count, extents[-1L]))
-  positions <- nv_flatten(beside(ids - nv_scalar(1L, "i64"), x))
-  .Call(joist_r_operation, "scatter_add", list(zeros, positions, x), NULL)
 }
 
 #' Differences and scaling along the first dimension

@@ -155,16 +155,10 @@ gradient_rules <- list(
     value <- nv_ifelse(taken, apply_operation("take", list(g, index)), 0)
     list(apply_operation("put", list(g, index, zero_of(g))), NULL, like_values(value, x[[3L]]))
   },
-  scatter_add = function(g, x, y, at) {
-    index <- x[[2L]]
-    rows <- length(x[[3L]]) != 1L && length(x[[3L]]) != length(index)
-    added <- if (rows) {
-      nv_gather(g, index + nv_scalar(1L, "i64"), 1L)
-    } else {
-      apply_operation("take", list(g, index))
-    }
-    list(g, NULL, like_values(added, x[[3L]]))
-  },
+  scatter_add = function(g, x, y, at) list(g, NULL, like_values(at_positions(g, x), x[[3L]])),
+  scatter_min = function(g, x, y, at) scattered_slopes(g, x, share_scattered(x, y[[1L]])),
+  scatter_max = function(g, x, y, at) scattered_slopes(g, x, share_scattered(x, y[[1L]])),
+  scatter_mul = function(g, x, y, at) scattered_slopes(g, x, scattered_products(x)),
   gather = function(g, x, y, at) {
     list(add_along(x[[1L]], nv_reshape(x[[2L]], c(1, length(x[[2L]]), 1)), g, at$dim))
   },
@@ -447,6 +441,55 @@ products_from <- function(x, g) {
     by <- 2L * by
   }
   g
+}
+
+# The gradients of elements and values that are combined at positions, from the slopes of both.
+scattered_slopes <- function(g, x, slopes) {
+  rows <- at_positions(g, x)
+  list(g * slopes$element, NULL, like_values(rows * slopes$value, x[[3L]]))
+}
+
+# What the results of scattered values are, or other elements of the same shape.
+at_positions <- function(elements, x) {
+  if (length(x[[3L]]) != 1L && length(x[[3L]]) != length(x[[2L]])) {
+    nv_gather(elements, x[[2L]] + nv_scalar(1L, "i64"), 1L)
+  } else {
+    apply_operation("take", list(elements, x[[2L]]))
+  }
+}
+
+added_at <- function(start, x, values) {
+  apply_operation("scatter_add", list(start, x[[2L]], values))
+}
+
+# Values that equal an extreme share its gradient; an element has it where no value does.
+share_scattered <- function(x, y) {
+  wide <- if (format(dtype(y)) == "f64") "f64" else "f32"
+  extreme <- at_positions(y, x)
+  value <- nv_convert(extreme == nv_broadcast_to(x[[3L]], shape(extreme)), wide)
+  count <- added_at(nv_fill(0, shape(y), wide), x, value)
+  list(
+    element = nv_convert(count == zero_of(count), dtype(y)),
+    value = nv_convert(value / at_positions(nv_max(count, scalar_like(1, count)), x), dtype(y))
+  )
+}
+
+# The product of all others, also where a factor is zero.
+scattered_products <- function(x) {
+  zero <- zero_of(x[[1L]])
+  one <- scalar_like(1, x[[1L]])
+  values <- nv_broadcast_to(x[[3L]], shape(at_positions(x[[1L]], x)))
+  without <- function(part) nv_ifelse(part == zero, one, part)
+  product <- apply_operation("scatter_mul", list(without(x[[1L]]), x[[2L]], without(values)))
+  zeros <- added_at(nv_convert(x[[1L]] == zero, "i32"), x, nv_convert(values == zero, "i32"))
+  slope <- function(part, product, zeros) {
+    own <- nv_convert(part == zero, "i32")
+    nv_ifelse(zeros == own, product / without(part), zero)
+  }
+  list(
+    element = slope(x[[1L]], product, zeros),
+    value = slope(values, at_positions(product, x), at_positions(zeros, x))
+  )
 }
 
 # A tensor of rank 3 whose second dim is `dim`.

@@ -26,8 +26,8 @@
 #'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()]
 #'   and [nv_dbeta()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
 #'   [nv_is_nan()], missing values [nv_mask()].
-#' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()], [nv_segment_sum()],
-#'   [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_roll()],
+#' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()],
+#'   [nv_group()], [nv_segment_sum()], [nv_reshape()], [nv_transpose()], [nv_concatenate()], [nv_pad()], [nv_roll()],
 #'   [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
 #'   `rowSums()`, [nv_argmin()], [nv_cumsum()], slices [nv_apply()].

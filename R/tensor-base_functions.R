@@ -144,15 +144,9 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
   if (length(group) != shape(x)[1L]) {
     stop_joist("joist_shape_error", length(group), " groups for ", shape(x)[1L], " rows")
   }
-  x <- without_nan(x, na.rm)
-  groups <- if (reorder) sort(unique(group), na.last = TRUE) else unique(group)
-  rows <- split(seq_along(group), factor(match(group, groups), seq_along(groups)))
-  sums <- lapply(rows, function(at) nv_reduce_sum(x[at, , drop = FALSE], 1L))
-  if (length(sums) == 0L) {
-    return(nv_reduce_sum(x, 1L, drop = FALSE)[0L, , drop = FALSE])
-  }
-  out <- do.call(nv_stack, unname(sums))
-  with_names(out, list(as.character(groups), colnames(x)))
+  groups <- nv_group(group, sort = reorder)
+  out <- if (groups$count == 0L) x[0L, , drop = FALSE] else nv_segment_sum(x, groups, na_rm = na.rm)
+  with_names(out, list(as.character(groups$keys), colnames(x)))
 }
 
 # Base R would read the groups as doubles, and take integers beyond 2^53 for missing ones.
@@ -162,12 +156,13 @@ rowsum_by_tensor <- function(x, group, reorder, ...) {
   }
   check_flag(reorder, "reorder")
   if (anyNA(group)) warning("missing values for 'group'", call. = FALSE)
-  groups <- if (reorder) sort(unique(group), na.last = TRUE) else unique(group)
-  sums <- base::rowsum(x, match(group, groups), reorder, ...)
+  groups <- nv_group(group, sort = reorder)
+  sums <- base::rowsum(x, as.vector(groups$ids), reorder, ...)
+  groups <- as.character(groups$keys)
   if (is.data.frame(sums)) {
-    return(structure(sums, row.names = as.character(groups))) # may be NA, unlike for `row.names<-`
+    return(structure(sums, row.names = groups)) # may be NA, unlike for `row.names<-`
   }
-  rownames(sums) <- as.character(groups)
+  rownames(sums) <- groups
   sums
 }
 

@@ -156,6 +156,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_unique, 1),
     ENTRY(joist_r_duplicated, 1),
     ENTRY(joist_r_which, 2),
+    ENTRY(joist_r_group, 2),
     ENTRY(joist_r_mask_of, 1),
     ENTRY(joist_r_with_mask, 2),
     ENTRY(joist_r_op_names, 0),

@@ -188,6 +188,9 @@ static void make_array(struct missing_case *c) {
     case JOIST_OP_TAKE:
     case JOIST_OP_PUT:
     case JOIST_OP_SCATTER_ADD:
+    case JOIST_OP_SCATTER_MIN:
+    case JOIST_OP_SCATTER_MAX:
+    case JOIST_OP_SCATTER_MUL:
       holds_positions(y, JOIST_I64, 0, (int64_t)elements_in(&x->shape) - 1);
       y->shape = small_shape(c->op == JOIST_OP_TAKE ? 0 : 1);
       if (c->op == JOIST_OP_TAKE) break;

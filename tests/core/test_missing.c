@@ -243,6 +243,11 @@ static void want_along(const struct missing_case *c, uint8_t *want) {
     if (c->operand[k].contents != HOLDS_POSITIONS) free((void *)(uintptr_t)inputs[k]);
 }
 
+static bool is_scatter(joist_op op) {
+  return op == JOIST_OP_SCATTER_ADD || op == JOIST_OP_SCATTER_MIN || op == JOIST_OP_SCATTER_MAX ||
+         op == JOIST_OP_SCATTER_MUL;
+}
+
 static void want_scatter(const struct missing_case *c, uint8_t *want) {
   const struct operand *const x = &c->operand[0], *const index = &c->operand[1];
   const struct operand *const value = &c->operand[2];
@@ -521,7 +526,7 @@ static void check_mask(const struct missing_case *c, const struct outcome *got) 
       want_scan(c, want);
     else if (rule == JOIST_MISSING_PRODUCT)
       want_product(c, want);
-    else if (c->op == JOIST_OP_SCATTER_ADD)
+    else if (is_scatter(c->op))
       want_scatter(c, want);
     else if (rule == JOIST_MISSING_ALONG)
       want_along(c, want);
@@ -566,8 +571,7 @@ static void check_rules(const struct missing_case *c, const struct outcome *got)
 /* ---- random cases ---- */
 
 static bool is_refused(const struct missing_case *c) {
-  const bool index =
-      c->op == JOIST_OP_PUT || c->op == JOIST_OP_SCATTER_ADD || c->op == JOIST_OP_REQUIRE;
+  const bool index = c->op == JOIST_OP_PUT || is_scatter(c->op) || c->op == JOIST_OP_REQUIRE;
   return (index && c->operand[1].masked) ||
          (c->op == JOIST_OP_SEARCHSORTED && c->operand[0].masked);
 }

@@ -25,6 +25,12 @@ flag <- function() chance(0.5)
 literals <- list(bool = list(TRUE), int = list(1L, 2L, 7L), uint = list(1L, 3L),
   float = list(0.5, 2, 1e3), complex = list(1i, 2 - 1i))
 
+scattered <- function(name) {
+  x <- operand_of(name, pmax(random_shape(), 1L))
+  at <- random_positions(0L, length(x) - 1L, random_shape(1L))
+  applied(name, list(x, at, random_tensor(format(dtype(x)), shape(at))))
+}
+
 elementwise_call <- function(row) {
   full <- random_shape()
   whole <- sample.int(row$least, 1L)
@@ -231,11 +237,10 @@ own_calls <- list(
     value <- random_tensor(format(dtype(x)), if (flag()) shape(at) else integer())
     applied("put", list(x, at, value))
   },
-  scatter_add = function(row) {
-    x <- operand_of("scatter_add", pmax(random_shape(), 1L))
-    at <- random_positions(0L, length(x) - 1L, random_shape(1L))
-    applied("scatter_add", list(x, at, random_tensor(format(dtype(x)), shape(at))))
-  },
+  scatter_add = function(row) scattered("scatter_add"),
+  scatter_min = function(row) scattered("scatter_min"),
+  scatter_max = function(row) scattered("scatter_max"),
+  scatter_mul = function(row) scattered("scatter_mul"),
   concatenate = function(row) {
     full <- ranked()
     dim <- sample.int(length(full), 1L)

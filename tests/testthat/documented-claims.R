@@ -143,7 +143,14 @@ raised_errors <- alist(
     joist_shape_error = nv_segment_sum(v, 1:2, 2),
     joist_shape_error = nv_segment_sum(v[1][[1]], 1, 2),
     joist_dtype_error = nv_segment_sum(v, v, 3),
-    joist_dtype_error = nv_segment_sum(b, c(1, 1, 1), 2)
+    joist_dtype_error = nv_segment_sum(b, c(1, 1, 1), 2),
+    joist_dtype_error = nv_segment_prod(i, c(1, 1, 1), 2),
+    joist_dtype_error = nv_segment_max(nv_tensor(1i), 1, 1)
+  ),
+  nv_group = list(
+    joist_value_error = nv_group(list()),
+    joist_value_error = jit(function(x) nv_group(x)$count)(v),
+    joist_shape_error = nv_group(list(1:2, 1:3))
   ),
   jit = list(
     joist_value_error = jit(function(x) if (x > 1) x)(nv_scalar(1)),
@@ -696,8 +703,10 @@ given_dtypes <- alist(
   nv_stop_gradient = list(i16 = nv_stop_gradient(i), `f32?` = nv_stop_gradient(1)),
   nv_gather = list(i16 = nv_gather(i, 2)),
   nv_segment_sum = list(
-    f32 = nv_segment_sum(v, c(1, 1, 2), 2), i16 = nv_segment_sum(i, c(1, 1, 2), 2)
+    f32 = nv_segment_sum(v, c(1, 1, 2), 2), i16 = nv_segment_max(i, c(1, 1, 2), 2),
+    bool = nv_segment_any(v, c(1, 1, 2), 2), i64 = nv_segment_count(v, c(1, 1, 2), 2)
   ),
+  nv_group = list(i32 = nv_group(v)$ids),
   nv_scatter_add = list(f32 = nv_scatter_add(v, 1, i[1]), `f32?` = nv_scatter_add(1, 1, 2)),
   nv_key = list(ui32 = nv_key(1), ui32 = nv_fold_in(key, 2), ui32 = nv_key_split(key)[[2]]),
   nv_match = list(i32 = nv_match(i, v), i32 = nv_searchsorted(1:3, v), bool = nv_is_in(i, 1L)),

@@ -108,7 +108,10 @@ operation_calls <- function(n, dtype = NULL) {
       v[i] <- w
       v
     },
-    scatter_add = function() nv_scatter_add(v, i, w), concatenate = function() c(v, w),
+    scatter_add = function() nv_scatter_add(v, i, w),
+    scatter_min = function() nv_scatter_min(v, i, w),
+    scatter_max = function() nv_scatter_max(v, i, w),
+    scatter_mul = function() nv_scatter_mul(v, i, w), concatenate = function() c(v, w),
     transpose = function() t(m), slice = function() m[inside, inside],
     update = function() {
       m[inside, inside] <- low

@@ -104,11 +104,16 @@ valid_arguments <- function() {
     compare_rules = list(f = nv_key),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
-    nv_scatter_add = list(values = 2), nv_segment_sum = list(ids = c(1L, 2L, 2L), count = 2L),
+    nv_scatter_add = list(values = 2), nv_scatter_min = list(values = 2),
+    nv_scatter_max = list(values = 2), nv_scatter_mul = list(values = 2),
+    nv_group = list(keys = 1:3, sort = TRUE, na = "drop"),
     nv_mask = list(missing = b), nv_print = list(label = "a label"),
     nv_while = list(body = function(state) state),
     nv_scan = list(body = function(state, x) list(state, x), length = 3), nv_if = list(pred = TRUE)
   )
+  for (name in grep("^nv_segment_", getNamespaceExports("joist"), value = TRUE)) {
+    special[[name]] <- list(ids = c(1L, 2L, 2L), count = 2L)
+  }
   # Elsewhere `na` says what becomes of missing values.
   for (name in c(
     "nv_write_bin", "nv_write_npy", "nv_write_npz", "nv_write_safetensors", "nv_save",
@@ -153,6 +158,7 @@ takes_anything <- list(
   true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
   envir = "environment", id = "text", source = "text", version = "text", edges = "data frame",
   con = "text", file = "text",
+  keys = c("list", "factor", "date", "money", "data frame", "text", "NA text"),
   path = "text", node = "text", label = "text", dimension_names = c("text", "NA text"),
   get = c("builtin", "closure"), put = c("builtin", "closure"), list = c("builtin", "closure"),
   delete = c("builtin", "closure"), exists = c("builtin", "closure")

@@ -216,7 +216,7 @@ test_that("errors about weights name the argument", {
 test_that("a missing argument is base R's error, with the user's call", {
   x <- nv_tensor(c(1, 2, 3))
   calls <- list(
-    count = quote(nv_segment_sum(x, 1:3)), ids = quote(nv_segment_sum(x, count = 3)),
+    ids = quote(nv_segment_sum(x, count = 3)),
     index = quote(nv_scatter_add(x, values = 1)), indices = quote(nv_gather(x)),
     n = quote(nv_split(x)), k = quote(nv_top_k(x)), x = quote(nv_flatten()),
     y = quote(nv_outer(x)), edge_padding_low = quote(nv_pad(x, 0)), shift = quote(nv_roll(x))

@@ -192,14 +192,6 @@ static void add_concatenate(struct builder *b, joist_value_id *result, joist_val
   free(ids);
 }
 
-/* Counts the missing elements that each sum is of. */
-static joist_value_id scattered(struct builder *b, joist_value_id ids[3]) {
-  const struct joist_type counts = {JOIST_I32, false};
-  ids[0] = joist_mask_converted(b, ids[0], counts);
-  ids[2] = joist_mask_converted(b, ids[2], counts);
-  return joist_mask_emit(b, JOIST_OP_SCATTER_ADD, ids, 3, b->m->attributes);
-}
-
 /* Operations that replace elements of the first operand by elements of the last, or add them. An
  * operand between the two has their positions. */
 static void add_assign(struct builder *b, joist_value_id *result, joist_value_id *mask) {
@@ -211,10 +203,10 @@ static void add_assign(struct builder *b, joist_value_id *result, joist_value_id
   }
   ids[0] = joist_mask_mask_of(b, 0);
   ids[last] = joist_mask_mask_of(b, last);
-  if (b->m->op == JOIST_OP_SCATTER_ADD)
-    *mask = joist_mask_converted(b, scattered(b, ids), known_bool);
-  else
-    *mask = joist_mask_emit(b, b->m->op, ids, b->m->count, b->m->attributes);
+  /* What is made of a missing element is missing. */
+  const bool made = last == 2 && b->m->op != JOIST_OP_PUT;
+  *mask = joist_mask_emit(b, made ? JOIST_OP_SCATTER_MAX : b->m->op, ids, b->m->count,
+                          b->m->attributes);
   b->result_mask = *mask;
   for (size_t k = 0; k <= last; k++) ids[k] = b->m->operands[k];
   /* What is stored in the place of missing elements is not reported. */
@@ -239,6 +231,9 @@ static void add_along(struct builder *b, joist_value_id *result, joist_value_id 
     case JOIST_OP_UPDATE:
     case JOIST_OP_PAD:
     case JOIST_OP_SCATTER_ADD:
+    case JOIST_OP_SCATTER_MIN:
+    case JOIST_OP_SCATTER_MAX:
+    case JOIST_OP_SCATTER_MUL:
       add_assign(b, result, mask);
       return;
     case JOIST_OP_REQUIRE:

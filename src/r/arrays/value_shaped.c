@@ -1,9 +1,10 @@
-/* Unique elements, repeated ones and those that are TRUE. */
+/* Unique elements, repeated ones, those that are TRUE, and groups of equal ones. */
 #include "r/arrays/value_shaped.h"
 
 #include "core/ops/move/walk.h"
 #include "core/ops/search/count.h"
 #include "core/ops/search/duplicated.h"
+#include "core/ops/search/group.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/call/transfer.h"
@@ -126,4 +127,35 @@ SEXP joist_r_which(SEXP x, SEXP indices) {
   UNPROTECT(2);
   vmaxset(vmax);
   return tensor;
+}
+
+static SEXP positions(SEXP payload, size_t count) {
+  const struct joist_shape shape = {1, {(uint32_t)count}};
+  return joist_r_tensor(payload, (struct joist_type){JOIST_I32, false}, &shape);
+}
+
+SEXP joist_r_group(SEXP keys, SEXP rows) {
+  const void *vmax = vmaxget();
+  const R_xlen_t count = XLENGTH(keys);
+  const size_t n = (size_t)Rf_asReal(rows);
+  struct joist_group_key *const key = (void *)R_alloc((size_t)count + 1, sizeof *key);
+  for (R_xlen_t k = 0; k < count; k++) {
+    struct joist_r_value value;
+    read_concrete(VECTOR_ELT(keys, k), &value);
+    key[k] = (struct joist_group_key){value.argument.operand.type.dtype, value.data, value.mask};
+  }
+  SEXP numbers = PROTECT(joist_r_payload(JOIST_I32, n));
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  size_t groups = 0;
+  joist_r_raise_if(
+      joist_group(key, (size_t)count, n, joist_r_elements(numbers), &groups, &run, &error), &error);
+  SEXP firsts = PROTECT(joist_r_payload(JOIST_I32, groups));
+  joist_group_firsts(n, joist_r_elements(numbers), joist_r_elements(firsts));
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(result, 0, positions(numbers, n));
+  SET_VECTOR_ELT(result, 1, positions(firsts, groups));
+  UNPROTECT(3);
+  vmaxset(vmax);
+  return result;
 }

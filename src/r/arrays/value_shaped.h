@@ -11,5 +11,8 @@ SEXP joist_r_duplicated(SEXP x);
 /* The positions of TRUE, an i32 tensor of rank 1, or with `indices` TRUE a matrix with a row
  * of indices for each. */
 SEXP joist_r_which(SEXP x, SEXP indices);
+/* A list: the number of the group of each row, an i32 tensor of rank 1, by `keys`, a list of
+ * tensors of `rows` elements; and the position of the first row of each group, another one. */
+SEXP joist_r_group(SEXP keys, SEXP rows);
 
 #endif

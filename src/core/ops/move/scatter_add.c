@@ -284,24 +284,12 @@ static joist_status add_few(struct adding *a, struct joist_error *error) {
 
 /* ---- the operation ---- */
 
-/* How many columns there are where values are rows that are added to rows, else 1. */
-static size_t columns_of(const struct joist_shape *x, size_t positions,
-                         const struct joist_shape *values) {
-  size_t columns = 1;
-  if (x->rank < 2 || values->rank != x->rank || values->extent[0] != positions) return 1;
-  for (int d = 1; d < x->rank; d++) {
-    if (values->extent[d] != x->extent[d]) return 1;
-    columns *= x->extent[d];
-  }
-  return columns;
-}
-
 joist_status joist_scatter_add_shape(const struct joist_shape *const *shapes,
                                      const struct joist_attributes *attributes,
                                      struct joist_shape *result, struct joist_error *error) {
   size_t positions = 0;
   if (joist_shape_count(shapes[1], &positions) &&
-      columns_of(shapes[0], positions, shapes[2]) != 1) {
+      joist_scatter_columns(shapes[0], positions, shapes[2]) != 1) {
     *result = *shapes[0];
     return JOIST_OK;
   }
@@ -312,7 +300,7 @@ joist_status joist_scatter_add_run(const struct joist_call *call, struct joist_e
   const joist_dtype dtype = call->result->type.dtype;
   const joist_kind kind = joist_dtype_kind(dtype);
   const size_t n = joist_value_count(call->operand[1]), all = joist_value_count(call->result);
-  const size_t columns = columns_of(&call->result->shape, n, &call->operand[2]->shape);
+  const size_t columns = joist_scatter_columns(&call->result->shape, n, &call->operand[2]->shape);
   if (columns == 0) return JOIST_OK;
   struct adding a = {.call = call,
                      .count = all / columns,

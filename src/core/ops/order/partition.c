@@ -139,8 +139,9 @@ joist_status joist_partition_deal(struct joist_partition *p, struct joist_error 
 
 struct returning {
   const struct joist_partition *partition;
-  const uint8_t *from;
-  uint8_t *to;
+  size_t size;
+  const void *from;
+  void *to;
 };
 
 static void return_share(const void *context, size_t share, size_t worker) {
@@ -150,16 +151,19 @@ static void return_share(const void *context, size_t share, size_t worker) {
   uint32_t *const at = p->first + share * p->most, numbers[STRIP];
   (void)worker;
   for (size_t done = 0, n; done < part.n; done += n) {
-    uint8_t *const to = r->to + part.first + done;
+    const size_t first = part.first + done;
     n = joist_smaller(part.n - done, STRIP);
-    p->source(p->context, part.first + done, n, numbers, NULL);
-    for (size_t i = 0; i < n; i++) to[i] = r->from[at[p->bucket_of[numbers[i]]]++];
+    p->source(p->context, first, n, numbers, NULL);
+    for (size_t i = 0; i < n && r->size == 1; i++)
+      ((uint8_t *)r->to)[first + i] = ((const uint8_t *)r->from)[at[p->bucket_of[numbers[i]]]++];
+    for (size_t i = 0; i < n && r->size == 4; i++)
+      ((uint32_t *)r->to)[first + i] = ((const uint32_t *)r->from)[at[p->bucket_of[numbers[i]]]++];
   }
 }
 
-void joist_partition_return(struct joist_partition *p, const uint8_t *of_items,
-                            uint8_t *of_elements) {
-  const struct returning returning = {p, of_items, of_elements};
+void joist_partition_return(struct joist_partition *p, size_t size, const void *of_items,
+                            void *of_elements) {
+  const struct returning returning = {p, size, of_items, of_elements};
   joist_parallel(p->threads, (size_t)p->threads, return_share, &returning);
 }
 

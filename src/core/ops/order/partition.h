@@ -67,9 +67,10 @@ joist_status joist_partition_each(const struct joist_partition *p, joist_bucket_
                                   joist_bucket_rest *rest, const void *context,
                                   struct joist_error *error) JOIST_MUST_CHECK;
 
-/* What is known of every item, a byte each, goes back to where elements came from, once. */
-void joist_partition_return(struct joist_partition *p, const uint8_t *of_items,
-                            uint8_t *of_elements);
+/* What is known of every item, `size` bytes each, 1 or 4, goes back to where elements came from,
+ * once. */
+void joist_partition_return(struct joist_partition *p, size_t size, const void *of_items,
+                            void *of_elements);
 
 void joist_partition_free(struct joist_partition *p);
 

@@ -257,7 +257,7 @@ static joist_status look_up_any(struct comparing *c, struct joist_error *error) 
   if (status == JOIST_OK)
     status = joist_partition_each(&p, look_through_bucket, look_through_rest, c, error);
   if (status == JOIST_OK && some)
-    joist_partition_return(&p, c->item_repeated, c->repeated);
+    joist_partition_return(&p, 1, c->item_repeated, c->repeated);
   else if (status == JOIST_OK)
     memset(c->repeated, 0, c->n);
   joist_partition_free(&p);

@@ -1,0 +1,460 @@
+#' Groups of equal rows
+#'
+#' `nv_group()` numbers the groups of rows that have equal keys, for [nv_segment_sum()] and the
+#' other functions of groups. Keys are compared exactly, also 64-bit integers: missing values equal
+#' one another, NaN equals NaN, and `-0` equals `0`. The numbers are the same however many threads
+#' there are.
+#'
+#' @param keys A tensor or an R vector with an element for each row (numbers, strings, factors,
+#'   dates), or a list or data frame of several. Rows are in one group if all their keys are equal.
+#' @param sort `TRUE` numbers the groups in the order of their keys, with missing values last;
+#'   `FALSE` in the order in which they appear.
+#' @param na `"group"` for groups of missing values like others; `"drop"` to leave out rows with a
+#'   missing value or NaN among their keys.
+#' @return A list of class `joist_groups`: `ids`, the number of the group of each row, a tensor of
+#'   dtype `i32`, missing for rows that are left out; `count`, the number of groups; `keys`, those
+#'   of each group, as vectors of the type that was given; `sizes`, the number of rows of each
+#'   group, an R integer vector; `first`, the first row of each group, a tensor of dtype `i32`.
+#' @section Errors: `joist_value_error` for keys that are traced, not vectors, or 2^31 rows or
+#'   more; `joist_shape_error` for keys of different lengths.
+#' @examples
+#' g <- nv_group(nv_tensor(c("9007199254740993", "9007199254740992", "9007199254740993"), "i64"))
+#' g
+#' nv_segment_sum(nv_tensor(c(1, 2, 4)), g)
+#' df <- data.frame(a = c("x", "y", "x"), b = c(1, 1, NA))
+#' nv_group(df, sort = TRUE)$keys
+#' @export
+nv_group <- function(keys, sort = FALSE, na = "group") {
+  check_flag(sort, "sort")
+  check_choice(na, "na", c("group", "drop"))
+  one <- !is.list(keys)
+  keys <- if (one) list(keys) else unclass(keys)
+  if (length(keys) == 0L) {
+    stop_joist("joist_value_error", "`keys` must have a key")
+  }
+  rows <- unique(vapply(keys, function(key) as.numeric(length(key)), 0))
+  if (length(rows) != 1L) {
+    stop_joist("joist_shape_error", "keys of ", paste(rows, collapse = " and "), " rows")
+  }
+  found <- .Call(joist_r_group, lapply(unname(keys), as_group_key), rows)
+  ids <- found[[1L]]
+  first <- found[[2L]]
+  of_groups <- lapply(keys, function(key) group_keys(key, first))
+  kept <- seq_len(length(first))
+  if (na == "drop") {
+    missing <- Reduce(`|`, lapply(of_groups, function(key) as.vector(is.na(key))))
+    kept <- kept[!missing]
+  }
+  if (sort) {
+    kept <- kept[do.call(order, unname(lapply(of_groups, function(key) sort_key(key[kept]))))]
+  }
+  if (sort || length(kept) < length(first)) {
+    number <- nv_tensor(match(seq_len(length(first)), kept), "i32")
+    ids <- if (rows == 0) ids else nv_gather(number, ids)
+    first <- first[kept]
+    of_groups <- lapply(of_groups, `[`, kept)
+  }
+  if (!one) of_groups <- list2DF(of_groups, length(kept))
+  structure(
+    list(
+      ids = ids, count = length(kept), keys = if (one) of_groups[[1L]] else of_groups,
+      sizes = as.integer(as.vector(nv_tabulate(nv_replace_na(ids, 0L), length(kept)))),
+      first = first
+    ),
+    class = "joist_groups"
+  )
+}
+
+# A tensor whose elements are equal where the key is. Strings and other vectors are numbered by R.
+as_group_key <- function(key) {
+  if (inherits(key, "nv_tensor")) {
+    check_elements(key, "nv_group()")
+    return(nv_flatten(key))
+  }
+  if (!is.atomic(key) || is.null(key)) {
+    stop_joist("joist_value_error", "a key must be a tensor or a vector, not a ", class(key)[1L])
+  }
+  if (inherits(key, "integer64")) {
+    return(nv_tensor(key, "i64"))
+  }
+  plain <- !is.object(key) || is.factor(key) || inherits(key, c("Date", "POSIXct", "difftime"))
+  if (!plain || is.character(key) || is.raw(key)) key <- match(key, unique(key))
+  key <- as.vector(unclass(key))
+  nv_tensor(key, switch(typeof(key), logical = "bool", integer = "i32", complex = "c128", "f64"))
+}
+
+group_keys <- function(key, first) {
+  if (inherits(key, "nv_tensor")) nv_flatten(key)[first] else key[as.vector(first)]
+}
+
+sort_key <- function(key) if (inherits(key, "nv_tensor")) xtfrm(key) else key
+
+#' @export
+print.joist_groups <- function(x, ...) {
+  rows <- count_of(length(x$ids), "row")
+  cat("<groups: ", count_of(x$count, "group"), " of ", rows, ">\n", sep = "")
+  shown <- min(x$count, 6L)
+  keys <- if (is.data.frame(x$keys)) x$keys else list2DF(list(key = x$keys), x$count)
+  keys$size <- x$sizes
+  print(keys[seq_len(shown), , drop = FALSE])
+  if (x$count > shown) cat("...", count_of(x$count - shown, "more group"), "\n")
+  invisible(x)
+}
+
+#' Functions of groups of rows
+#'
+#' They combine the slices along the first dimension by group: `nv_segment_sum()` as [rowsum()]
+#' does, the others as their namesakes do: `nv_segment_mean()` as [nv_mean()], `nv_segment_max()`
+#' as [nv_reduce_max()]. The groups are those of [nv_group()], or numbered. A result is missing if
+#' one of the elements that it is made of is, and it has the same bits however many threads there
+#' are.
+#'
+#' Floats are summed in `f64` and rounded once, except `f32` and `c64` if there are less than half
+#' as many slices as groups, which are summed in their own dtype. Means, variances and standard
+#' deviations are computed in `f64`; those of 64-bit integers from exact differences.
+#'
+#' @param x A tensor of rank 1 or more, or an R array, of numbers.
+#' @param ids What [nv_group()] returns, or the number of the group of each slice, from 1 on: a
+#'   tensor of integers or whole R numbers. Numbers may be traced by [jit()] and are checked when
+#'   the program runs.
+#' @param count How many groups there are; of those of [nv_group()] it is known.
+#' @param na_rm `TRUE` leaves out missing values and NaN.
+#' @param correction The number that is subtracted from the number of elements of a group to give
+#'   the divisor of its variance.
+#' @param probs Probabilities between 0 and 1, R numbers.
+#' @return A tensor whose first extent is `count`. `nv_segment_sum()`, `_prod()`, `_min()`,
+#'   `_max()`, `_first()`, `_last()` and `_mode()` have the dtype and ambiguity of `x`; `_mean()`,
+#'   `_var()` and `_sd()`, `_median()` and `_quantile()` the dtype of [nv_mean()]; `_any()` and
+#'   `_all()` are a known `bool`, `_count()` and `_n_distinct()` a known `i64`. A group without an
+#'   element has the sum and the count 0, the product 1, `any` FALSE, `all` TRUE, and otherwise a
+#'   missing value. The last dimension of `_quantile()` is that of `probs`.
+#' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0,
+#'   for missing `ids`, and for R numbers among them that are not whole; `joist_shape_error` for a
+#'   group out of range, which it names, for a scalar, and if the number of `ids` is not that of
+#'   slices; `joist_dtype_error` for `ids` that are not integers, for sums of bools, for products
+#'   of integers, which are soon out of range, and for extremes of complex numbers.
+#' @examples
+#' x <- nv_tensor(c(1, 2, 3, 4))
+#' nv_segment_sum(x, c(1, 2, 2, 1), 3)
+#' nv_segment_sum(nv_tensor(matrix(1:6, 3)), c(2, 1, 2), 2)
+#' g <- nv_group(c("b", "a", "b", "b"))
+#' nv_segment_mean(x, g)
+#' nv_segment_max(x, g)
+#' nv_segment_median(x, g)
+#' @export
+nv_segment_sum <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm)
+  scattered(s, "scatter_add", scalar_like(0, s$x))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_prod <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm)
+  scattered(s, "scatter_mul", scalar_like(1, s$x))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_min <- function(x, ids, count = NULL, na_rm = FALSE) {
+  segment_extreme("scatter_min", segments(x, ids, count, na_rm))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_max <- function(x, ids, count = NULL, na_rm = FALSE) {
+  segment_extreme("scatter_max", segments(x, ids, count, na_rm))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_any <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(nv_convert(x, "bool"), ids, count, na_rm)
+  scattered(s, "scatter_max", scalar_like(FALSE, s$x))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_all <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(nv_convert(x, "bool"), ids, count, na_rm)
+  scattered(s, "scatter_min", scalar_like(TRUE, s$x))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  nv_convert(scattered(s, "scatter_add", beside(nv_scalar(0L, "i64"), s$x), one_in(s)), "i64")
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm)
+  like_mean(segment_sum_in_double(s) / segment_sizes(s), s$x)
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE) {
+  check_number(correction, "correction")
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  like_mean(segment_variance(s, correction), s$x)
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_sd <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE) {
+  check_number(correction, "correction")
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  like_mean(nv_sqrt(segment_variance(s, correction)), s$x)
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_first <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  shaped(s, taken_rows(s, segment_row(s, "scatter_min")))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_last <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  shaped(s, taken_rows(s, segment_row(s, "scatter_max")))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_median <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  shaped(s, segment_quantile(s, sorted_segments(s), 0.5))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), na_rm = FALSE) {
+  if (!is.numeric(probs) || is.object(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
+    stop_joist("joist_value_error", "`probs` must be R numbers between 0 and 1")
+  }
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  sorted <- sorted_segments(s)
+  parts <- lapply(probs, function(p) shaped(s, segment_quantile(s, sorted, p)))
+  do.call(nv_stack, c(parts, list(dim = length(s$extents) + 1L)))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_n_distinct <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  pairs <- nv_group(list(s$at, s$x))
+  shaped(s, nv_tabulate(s$at[pairs$first] + 1L, s$groups))
+}
+
+#' @rdname nv_segment_sum
+#' @export
+nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE) {
+  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  pairs <- nv_group(list(s$at, s$x))
+  at <- s$at[pairs$first] + 1L
+  sizes <- nv_tensor(pairs$sizes, "i32")
+  all <- s$groups + s$spare
+  most <- nv_segment_max(sizes, at, all)
+  often <- as.vector(sizes == nv_gather(most, at))
+  row <- nv_segment_min(pairs$first[often], at[often], all)
+  shaped(s, taken_rows(s, nv_convert(row, "i64") - nv_scalar(1L, "i64")))
+}
+
+# What the functions of groups work on: `at`, the group of each slice of `x` from 0 on, of
+# `groups`; what is left out is in one more, `spare`, behind them; `first` is the first slice of
+# each from 1 on, if that is known. `extents` are those of the result. A `flat`
+# x has one dimension, in which each column has its own groups.
+segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
+  if (missing(ids)) stop_missing("ids")
+  check_flag(na_rm, "na_rm")
+  dropped <- FALSE
+  first <- NULL
+  if (inherits(ids, "joist_groups")) {
+    if (!is.null(count)) stop_joist("joist_value_error", "the groups say what `count` is")
+    count <- ids$count
+    first <- ids$first
+    dropped <- sum(ids$sizes) < length(ids$ids)
+    ids <- ids$ids
+  } else {
+    check_whole(count, "count")
+    ids <- as_positions(ids, "groups")
+  }
+  x <- tensor_beside(x, ids)
+  extents <- shape(x)
+  if (length(extents) == 0L) {
+    stop_joist("joist_shape_error", "groups of a scalar; `x` must have a dimension")
+  }
+  if (length(ids) != extents[1L]) {
+    stop_joist(
+      "joist_shape_error", "`ids` has ", count_of(length(ids), "element"), ", but `x` of shape ",
+      shape_text(x), " needs ", extents[1L], ", one for each slice along its first dimension"
+    )
+  }
+  at <- nv_flatten(beside(nv_convert(ids, "i64") - nv_scalar(1L, "i64"), x))
+  s <- list(x = x, at = at, groups = count, spare = FALSE, extents = c(count, extents[-1L]))
+  s$first <- first
+  remove <- na_rm && may_be_na(x)
+  if (!flat && !remove && !dropped) s else flat_segments(s, remove, dropped)
+}
+
+flat_segments <- function(s, remove, dropped) {
+  left_out <- if (dropped) nv_is_na(s$at)
+  at <- if (dropped) nv_replace_na(s$at, 0L) else s$at
+  columns <- prod(s$extents[-1L])
+  if (length(s$extents) > 1L) {
+    column <- nv_reshape(nv_iota(1L, "i64", columns) - nv_scalar(1L, "i64"), c(1L, columns))
+    rows <- c(length(at), columns)
+    across <- function(part) nv_flatten(nv_broadcast_to(nv_reshape(part, c(length(at), 1L)), rows))
+    if (dropped) left_out <- across(left_out)
+    first <- nv_flatten(nv_broadcast_to(beside(column, s$x) * nv_scalar(s$groups, "i64"), rows))
+    at <- across(at) + first
+    s$x <- nv_flatten(s$x)
+  }
+  s$groups <- s$groups * columns
+  s$first <- NULL
+  if (remove) {
+    missing <- nv_is_na(s$x)
+    left_out <- if (dropped) left_out | missing else missing
+    s$x <- without_mask(s$x)
+  }
+  s$spare <- !is.null(left_out)
+  s$at <- if (s$spare) nv_ifelse(left_out, nv_scalar(s$groups, "i64"), at) else at
+  s
+}
+
+# What `operation` makes of the values of each group, from `start` on.
+scattered <- function(s, operation, start, values = s$x) {
+  beyond <- if (length(shape(values)) > 1L) shape(values)[-1L]
+  groups <- s$groups + s$spare
+  if (length(shape(start)) == 0L) start <- nv_broadcast_to(start, c(groups, beyond))
+  shaped(s, .Call(joist_r_operation, operation, list(start, s$at, values), NULL))
+}
+
+# Without the group of what is left out, and with the extents of the result.
+shaped <- function(s, result) {
+  if (s$spare && length(result) > s$groups) result <- slice(result, 1L, 1L, s$groups)
+  if (identical(as.numeric(shape(result)), as.numeric(s$extents))) {
+    result
+  } else {
+    nv_reshape(result, s$extents)
+  }
+}
+
+one_in <- function(s) beside(nv_scalar(1L, "i64"), s$x)
+
+# The number of elements of each group, in f64.
+segment_sizes <- function(s) {
+  one <- s
+  if (length(shape(s$x)) > 1L) one$extents <- c(s$groups, rep(1L, length(s$extents) - 1L))
+  sizes <- scattered(one, "scatter_add", beside(nv_scalar(0L, "i64"), s$x), one_in(s))
+  nv_convert(sizes, "f64")
+}
+
+# Sums in f64. Halves of 64-bit integers are exact.
+segment_sum_in_double <- function(s) {
+  parts <- if (is_int64(s$x)) in_halves(s$x) else list(in_double(s$x))
+  sums <- lapply(parts, function(part) scattered(s, "scatter_add", scalar_like(0, part), part))
+  Reduce(`+`, sums)
+}
+
+# Of flat segments. See variance().
+segment_variance <- function(s, correction) {
+  wide <- s
+  each <- s$at + nv_scalar(1L, "i64")
+  wide$x <- if (is_int64(s$x)) from_first(s, each) else in_double(s$x)
+  sizes <- segment_sizes(s)
+  mean <- nv_flatten(segment_sum_in_double(wide) / sizes)
+  if (s$spare) mean <- nv_concatenate(mean, scalar_like(0, mean))
+  distance <- wide$x - nv_gather(mean, each)
+  sums <- function(values) scattered(s, "scatter_add", scalar_like(0, values), values)
+  lost <- square_size(sums(distance)) / sizes
+  rest <- nv_max(sizes - nv_scalar(correction, "f64"), nv_scalar(0, "f64"))
+  (sums(square_size(distance)) - lost) / rest
+}
+
+# 64-bit integers as their distances from the first of their group.
+from_first <- function(s, each) {
+  row <- segment_row(s, "scatter_min")
+  if (s$spare) row <- nv_concatenate(row, scalar_like(0L, row))
+  first <- nv_gather(taken_rows(s, nv_replace_na(row, 0L)), each)
+  half_by_half(in_halves(s$x), in_halves(first))
+}
+
+# The first or last row of each group from 0 on; missing in groups without one.
+segment_row <- function(s, operation) {
+  n <- length(s$at)
+  none <- if (operation == "scatter_min") n else -1
+  rows <- nv_iota(1L, "i64", n) - nv_scalar(1L, "i64")
+  flat <- s
+  flat$extents <- s$groups
+  found <- scattered(flat, operation, beside(nv_scalar(none, "i64"), s$x), beside(rows, s$x))
+  nv_mask(found, found == nv_scalar(none, "i64"))
+}
+
+# The elements at rows that count from 0, missing where the row is.
+taken_rows <- function(s, row) {
+  if (length(s$at) == 0L) {
+    return(nv_mask(nv_fill_like(nv_convert(row, dtype(s$x)), 0), nv_is_na(row)))
+  }
+  found <- nv_gather(s$x, nv_replace_na(row, 0L) + nv_scalar(1L, "i64"))
+  if (may_be_na(row)) nv_mask(found, nv_is_na(row)) else found
+}
+
+# From the elements of first rows, so that no dtype needs a least and a greatest element.
+segment_extreme <- function(operation, s) {
+  if (length(s$extents) > 1L && !s$spare) s <- flat_segments(s, FALSE, FALSE)
+  if (!is.null(s$first)) {
+    return(scattered(s, operation, nv_gather(s$x, s$first)))
+  }
+  row <- segment_row(s, "scatter_min")
+  empty <- nv_is_na(row)
+  start <- taken_rows(s, nv_replace_na(row, 0L))
+  if (s$spare) start <- nv_concatenate(start, scalar_like(0, start))
+  found <- scattered(s, operation, start)
+  if (may_be_na(row)) nv_mask(found, nv_reshape(empty, s$extents)) else found
+}
+
+# The elements by group and in each by value, where the elements of each group begin, from 0 on,
+# and how many there are.
+sorted_segments <- function(s) {
+  by_value <- nv_argsort(s$x)
+  groups <- nv_gather(s$at, by_value)
+  sizes <- nv_flatten(segment_sizes(s))
+  list(
+    x = nv_gather(s$x, nv_gather(by_value, nv_argsort(groups))),
+    sizes = sizes, start = nv_cumsum(sizes) - sizes
+  )
+}
+
+# Quantiles of type 7, as nv_quantile() computes them; missing or NaN where an element is.
+segment_quantile <- function(s, sorted, p) {
+  number <- nv_scalar(1, "f64")
+  place <- (sorted$sizes - number) * nv_scalar(p, "f64")
+  low <- nv_floor(nv_max(place, nv_scalar(0, "f64")))
+  part <- place - low
+  element <- function(at) {
+    last <- nv_max(sorted$sizes - number, nv_scalar(0, "f64"))
+    row <- sorted$start + nv_min(at, last)
+    limit <- nv_scalar(max(length(s$at) - 1, 0), "f64")
+    taken_rows(list(x = sorted$x, at = s$at), nv_convert(nv_min(row, limit), "i64"))
+  }
+  below <- in_double(element(low))
+  above <- in_double(element(low + number))
+  value <- nv_ifelse(part == nv_scalar(0, "f64"), below, below + part * (above - below))
+  any_of <- function(flags) {
+    flat <- s
+    flat$extents <- s$groups
+    scattered(flat, "scatter_max", scalar_like(FALSE, flags), flags)
+  }
+  if (has_nan(s$x)) {
+    value <- nv_ifelse(any_of(nv_is_nan(without_mask(s$x))), scalar_like(NaN, value), value)
+  }
+  missing <- mask_of(s$x)
+  if (!is.null(missing)) value <- nv_mask(value, any_of(missing))
+  like_mean(nv_mask(value, sorted$sizes == nv_scalar(0, "f64")), s$x)
+}

@@ -1,0 +1,27 @@
+/* Groups of elements with equal keys. */
+#ifndef JOIST_CORE_OPS_SEARCH_GROUP_H
+#define JOIST_CORE_OPS_SEARCH_GROUP_H
+
+#include "core/base/run.h"
+#include "core/base/status.h"
+#include "core/types/dtypes.h"
+
+/* Elements of one dtype, borrowed; `missing` is a mask, or NULL. */
+struct joist_group_key {
+  joist_dtype dtype;
+  const void *in;
+  const uint8_t *missing;
+};
+
+/* Gives each of n elements, fewer than 2^31, the number of its group, from 1 on in the order in
+ * which groups appear. Elements are in one group if all their keys are equal as
+ * joist_match_keys() has it, or missing. The same for any number of threads. Fails with
+ * JOIST_ERROR_MEMORY or JOIST_INTERRUPTED. */
+joist_status joist_group(const struct joist_group_key *keys, size_t key_count, size_t n,
+                         int32_t *numbers, size_t *groups, const struct joist_run *run,
+                         struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The position, from 1 on, of the first element of each group. */
+void joist_group_firsts(size_t n, const int32_t *numbers, int32_t *firsts);
+
+#endif
