@@ -23,12 +23,10 @@ implicit_promotion <- function(facts, places) {
 # functions that they are in, by operation, kind and source reference.
 warned_places <- new.env(parent = emptyenv())
 
-# Tells of what C found in `frame`, by an error, or by a warning once per place, with the fields of
-# it
-# that are named and those that all conditions have. A place is a call in a function: two functions
-# may have the same expression, and source references do not tell them apart where R keeps none. The
-# file and the line are NA where C found none.
-tell_facts <- function(facts, places, frame, message, class, error, warning, fields) {
+# The place of what C found in `frame`: its name, its call, and what tells it from other places of
+# this name, a call in a function. Two functions may have the same expression, and source references
+# do not tell them apart where R keeps none.
+finding_place <- function(facts, frame) {
   entry <- entry_frame(frame)
   call <- if (!is.null(entry)) call_of_frame(entry)
   around <- function_around(entry)
@@ -36,27 +34,41 @@ tell_facts <- function(facts, places, frame, message, class, error, warning, fie
   # In a function without source references it is that of a caller.
   lost <- !is.null(around) && is.null(attr(around, "srcref")) && !isTRUE(facts$traced)
   reference <- if (!lost) c(facts$file, facts$reference)
+  name <- paste(c(facts$op, facts$kind, facts$dtype, facts$result, reference), collapse = " ")
+  list(name = name, call = call, here = here)
+}
+
+was_told <- function(place, places) {
+  for (told in places[[place$name]]) if (identical(told, place$here)) return(TRUE)
+  FALSE
+}
+
+# Whether changed_values() would be silent about facts, as it has warned; called from C before a
+# run.
+values_were_told <- function(facts, places) {
+  was_told(finding_place(facts, sys.nframe() - 1L), if (is.null(places)) warned_places else places)
+}
+
+# Tells of what C found in `frame`, by an error, or by a warning once per place, with the fields of
+# it that are named and those that all conditions have. The file and the line are NA where C found
+# none.
+tell_facts <- function(facts, places, frame, message, class, error, warning, fields) {
+  place <- finding_place(facts, frame)
   # A program that wraps on purpose comes here at every operation: first look at what was told.
   if (is.null(places)) places <- warned_places
-  place <- paste(
-    c(facts$op, facts$kind, facts$dtype, facts$result, reference),
-    collapse = " "
-  )
-  known <- places[[place]]
-  if (!facts$refused) {
-    for (told in known) if (identical(told, here)) return(invisible())
-  }
+  if (!facts$refused && was_told(place, places)) return(invisible())
   file <- if (is.null(facts$file)) NA_character_ else facts$file
   line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
   condition <- judged_condition(
     c(paste0("joist_", facts$kind, "_%s"), class), facts$refused, error, warning,
-    message = message(facts, file, line), call = call, file = file, line = line
+    message = message(facts, file, line), call = place$call, file = file, line = line
   )
   fields <- c("kind", "op", "operands", fields)
   condition[fields] <- facts[fields]
   if (facts$refused) stop(condition)
   warning(condition)
-  assign(place, c(known, list(here)), envir = places) # not where a handler made an error of it
+  # Not where a handler made an error of it.
+  assign(place$name, c(places[[place$name]], list(place$here)), envir = places)
 }
 
 # The function that a frame was called from; NULL at top level.

@@ -185,7 +185,8 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   const size_t most = size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size : STREAMED;
-  for (size_t k = joist_watch_stream(step, n, in, out); k < n; k += most) {
+  size_t k = joist_watch_stream(loop->plan->program, step, first, n, in, out, loop->tally);
+  for (; k < n; k += most) {
     const size_t m = joist_smaller(n - k, most);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)

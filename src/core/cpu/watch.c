@@ -268,14 +268,10 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
 
 /* ---- steps ---- */
 
-size_t joist_watch_run(const struct joist_program *program, const struct joist_step *step,
-                       size_t first, size_t n, const void *const *in, void *out,
-                       struct joist_tally *tally) {
-  struct looking at = {program, step, tally, first};
-  if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
-  /* The whole tile at once, and then only what may not fit. */
-  const bool computed = step->fused && is_apart(step, in, out);
-  if (computed && !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out)) return n;
+/* All pieces of a tile; `computed` as for run_wrapping(). */
+static size_t run_pieces(struct looking at, size_t n, const void *const *in, void *out,
+                         bool computed) {
+  const struct joist_step *const step = at.step;
   for (size_t k = 0; k < n; k += PIECE, at.first += PIECE) {
     const size_t m = joist_smaller(n - k, PIECE);
     const void *part[JOIST_REFS_MAX] = {NULL};
@@ -293,12 +289,27 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
   return n;
 }
 
-size_t joist_watch_stream(const struct joist_step *step, size_t n, const void *const *in,
-                          void *out) {
+size_t joist_watch_run(const struct joist_program *program, const struct joist_step *step,
+                       size_t first, size_t n, const void *const *in, void *out,
+                       struct joist_tally *tally) {
+  const struct looking at = {program, step, tally, first};
+  if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
+  /* The whole tile at once, and then only what may not fit. */
+  const bool computed = step->fused && is_apart(step, in, out);
+  if (computed && !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out)) return n;
+  return run_pieces(at, n, in, out, computed);
+}
+
+size_t joist_watch_stream(const struct joist_program *program, const struct joist_step *step,
+                          size_t first, size_t n, const void *const *in, void *out,
+                          struct joist_tally *tally) {
+  const struct looking at = {program, step, tally, first};
   joist_may_wrap *const stream = (joist_may_wrap *)step->looks[2];
   if (stream == NULL || step->bounds != JOIST_DTYPE_NONE || !is_apart(step, in, out)) return 0;
   const size_t whole = n - n % (JOIST_LINE / step->out.size);
-  return stream(whole, in, out) ? 0 : whole;
+  if (stream(whole, in, out) && (tally != NULL || step->saturates))
+    (void)run_pieces(at, whole, in, out, true);
+  return whole;
 }
 
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,

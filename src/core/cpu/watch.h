@@ -18,11 +18,11 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
                        size_t first, size_t n, const void *const *in, void *out,
                        struct joist_tally *tally);
 
-/* Writes results of a watched step past the caches: the results in whole lines of memory, of up to
- * n elements at `out`, where a line begins. Returns how many it wrote, 0 unless all of them fit, or
- * if the step is not watched or has no such kernel. */
-size_t joist_watch_stream(const struct joist_step *step, size_t n, const void *const *in,
-                          void *out);
+/* The same of a step that has such a kernel, past the caches: of the results that are whole lines
+ * of memory at `out`, where a line begins. Returns how many it wrote, 0 for other steps. */
+size_t joist_watch_stream(const struct joist_program *program, const struct joist_step *step,
+                          size_t first, size_t n, const void *const *in, void *out,
+                          struct joist_tally *tally);
 
 /* Reports the elements that converting n of them from `in` to dtype `to` changes, as far as the
  * instruction is watched for that; `offset` is the position of the first one. */

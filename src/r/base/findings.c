@@ -19,8 +19,15 @@ static bool is_overflow(const struct joist_finding *finding) {
          joist_conversion_overflows(program, &program->instructions[finding->instruction]);
 }
 
-/* Calls changed_values() of R/tensor-conditions.R. */
-static void tell(const struct joist_finding *finding, bool refused, SEXP lines, SEXP places) {
+static unsigned change_of(const struct joist_finding *finding) {
+  return is_overflow(finding) ? JOIST_CHANGE_OVERFLOW : JOIST_CHANGE_LOSS;
+}
+
+/* Kinds of findings that any place has warned about, by operation: without one, R is not asked. */
+static bool warned[JOIST_OP_COUNT][JOIST_FOUND_BEYOND + 1];
+
+/* What functions of R/tensor-conditions.R read about a finding. */
+static SEXP facts_of(const struct joist_finding *finding, bool refused, SEXP lines) {
   enum {
     KIND,
     OP,
@@ -65,8 +72,16 @@ static void tell(const struct joist_finding *finding, bool refused, SEXP lines, 
   SET_VECTOR_ELT(facts, BOUNDED, Rf_ScalarLogical(i->signature.rounds_float));
   SET_VECTOR_ELT(facts, TRACED, Rf_ScalarLogical(lines != R_NilValue));
   SET_VECTOR_ELT(facts, BEYOND, Rf_ScalarLogical(finding->kind == JOIST_FOUND_BEYOND));
+  UNPROTECT(2);
+  return facts;
+}
+
+static void tell(const struct joist_finding *finding, bool refused, SEXP lines, SEXP places) {
+  const struct joist_program *const program = finding->program;
+  SEXP facts = PROTECT(facts_of(finding, refused, lines));
   joist_r_eval(PROTECT(Rf_lang3(Rf_install("changed_values"), facts, places)));
-  UNPROTECT(3);
+  UNPROTECT(2);
+  warned[program->instructions[finding->instruction].op][finding->kind] = true;
 }
 
 void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP asked) {
@@ -74,10 +89,47 @@ void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP ask
   SEXP places = joist_r_policy_places(asked);
   for (int refused = 1; refused >= 0; refused--)
     for (size_t k = 0; k < tally->count; k++) {
-      const unsigned change =
-          is_overflow(&tally->found[k]) ? JOIST_CHANGE_OVERFLOW : JOIST_CHANGE_LOSS;
+      const unsigned change = change_of(&tally->found[k]);
       const bool beyond = tally->found[k].kind == JOIST_FOUND_BEYOND;
       if (beyond ? refused : ((refused ? policy.refused : policy.warned) & change) != 0)
         tell(&tally->found[k], refused, lines, places);
     }
+}
+
+static bool was_told(const struct joist_finding *finding, const struct joist_r_policy *policy,
+                     SEXP lines, SEXP places) {
+  const struct joist_program *const program = finding->program;
+  if (policy->refused & change_of(finding)) return false;
+  if (!(policy->warned & change_of(finding))) return true;
+  if (!warned[program->instructions[finding->instruction].op][finding->kind]) return false;
+  SEXP facts = PROTECT(facts_of(finding, false, lines));
+  SEXP told = joist_r_eval(PROTECT(Rf_lang3(Rf_install("values_were_told"), facts, places)));
+  UNPROTECT(2);
+  return Rf_asLogical(told) == TRUE;
+}
+
+static bool were_told(const struct joist_program *program, const struct joist_r_policy *policy,
+                      SEXP lines, SEXP places) {
+  bool told = true;
+  for (uint32_t k = 0; k < program->instruction_count && told; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    struct joist_finding finding = {.program = program, .instruction = k};
+    told = !(i->watch & JOIST_WATCH_RANGE);
+    if (told && (i->watch & JOIST_WATCH_OVERFLOW)) told = was_told(&finding, policy, lines, places);
+    finding.kind = JOIST_FOUND_LOSS;
+    if (told && (i->watch & JOIST_WATCH_LOSS)) told = was_told(&finding, policy, lines, places);
+    for (uint32_t r = 0; r < i->region_count && told; r++)
+      told = were_told(i->regions[r], policy, lines, places);
+  }
+  return told;
+}
+
+bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP asked) {
+  enum { SHORT = 1 << 18 };
+  size_t elements = 0;
+  for (uint32_t v = 0; v < program->value_count; v++)
+    elements += joist_value_count(&program->values[v]);
+  if (elements < SHORT) return false;
+  const struct joist_r_policy policy = joist_r_policy(asked);
+  return were_told(program, &policy, lines, joist_r_policy_places(asked));
 }

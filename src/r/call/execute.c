@@ -20,7 +20,8 @@ static void allocate(const struct joist_r_execution *x, void **out) {
   }
 }
 
-static void run(const struct joist_r_execution *x, void *const *out, struct joist_tally *tally) {
+static void run(const struct joist_r_execution *x, bool watched, void *const *out,
+                struct joist_tally *tally) {
   const struct joist_plan *plan = x->plan;
   struct joist_plan *made = NULL;
   struct joist_error error;
@@ -30,9 +31,9 @@ static void run(const struct joist_r_execution *x, void *const *out, struct jois
     plan = made;
   }
   if (status == JOIST_OK)
-    status = x->watched ? joist_r_run_watched(x->device, plan, x->program, x->inputs, out, x->run,
-                                              tally, &error)
-                        : joist_r_run_plan(x->device, plan, x->inputs, out, x->run, &error);
+    status = watched ? joist_r_run_watched(x->device, plan, x->program, x->inputs, out, x->run,
+                                           tally, &error)
+                     : joist_r_run_plan(x->device, plan, x->inputs, out, x->run, &error);
   joist_plan_free(made);
   if (x->plan == NULL) joist_r_raise_called_if(status, &error);
   joist_r_raise_if(status, &error);
@@ -46,7 +47,8 @@ void joist_r_execute(const struct joist_r_execution *x) {
   void **const out = count <= FEW ? few : (void **)R_alloc(count, sizeof *out);
   struct joist_tally tally;
   allocate(x, out);
-  run(x, out, &tally);
+  const bool watched = x->watched && !joist_r_were_told(x->program, x->lines, x->policy);
+  run(x, watched, out, &tally);
   vmaxset(vmax);
   for (uint32_t k = 0; k < x->tensors; k++) {
     const struct joist_value *const value = &x->program->values[x->program->outputs[k]];
@@ -55,5 +57,5 @@ void joist_r_execute(const struct joist_r_execution *x) {
                    joist_r_tensor_with(VECTOR_ELT(x->outputs, k), value->type, &value->shape, dim));
   }
   x->finish(x, x->context);
-  if (x->watched && tally.count > 0) joist_r_tell_findings(&tally, x->lines, x->policy);
+  if (watched && tally.count > 0) joist_r_tell_findings(&tally, x->lines, x->policy);
 }
