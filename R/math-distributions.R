@@ -1,12 +1,13 @@
 # What the functions of distributions are made of. They are computed in f64, by operations of the
 # core where a formula in R would lose digits, and rounded once.
 
-# What `f`, of the function `name`, gives for the operands in f64, in the float that belongs to their common dtype: what
-# exp() makes of it. NaN and NA stay what they are.
+# What `f` gives for the operands in f64, in the float that belongs to their common dtype: what
+# exp() makes of it. NaN and NA stay what they are. `name` is that of the function, which is compiled;
+# NULL if it is not to be.
 in_f64 <- function(name, operands, f) {
   # result_dtype() would read strings as dtypes.
   for (x in operands) if (is.character(x)) as_operand(x)
-  if (!is_tracing() && all(vapply(operands, is_plain_operand, NA))) {
+  if (!is.null(name) && !is_tracing() && all(vapply(operands, is_plain_operand, NA))) {
     value <- compiled_distribution(name, operands, parent.frame(), sys.function(-1L))
     if (!is.null(value)) {
       return(value)
@@ -124,7 +125,9 @@ nv_lbeta <- function(a, b) in_f64("nv_lbeta", list(a, b), log_beta)
 #' @rdname nv_lbeta
 #' @export
 nv_beta <- function(a, b) {
-  in_f64("nv_beta", list(a, b), custom_gradient(
+  # In one program its logarithm takes longer, which long operands would notice.
+  few <- max(length(a), length(b)) <= 1e4
+  in_f64(if (few) "nv_beta", list(a, b), custom_gradient(
     function(a, b) {
       direct <- a + b <= 170 & nv_min(a, b) > 1e-300
       p <- nv_ifelse(direct, a, 1)
