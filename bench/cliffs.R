@@ -1,5 +1,5 @@
-# Times every exported function and every method for tensors beside its counterpart in R, at 1e3, 1e5
-# and 1e6 elements, with and without NA, and lists the calls that are much slower:
+# Times every exported function and every method for tensors beside its counterpart in R, at 1e3,
+# 1e5 and 1e6 elements, with and without NA, and lists the calls that are much slower:
 #
 #   R_LIBS=<library with joist> R --vanilla --no-echo -f bench/cliffs.R [--args names...]
 #
@@ -26,7 +26,7 @@ methods <- methods[!grepl("::", methods, fixed = TRUE)]
 everything <- sort(unique(c(exports, methods)))
 
 # Cases that the names do not give: a call, and that of R where it is another one. The operands are
-# tensors x and y (not 0), of positions i, m (a matrix), s (a small matrix), g (groups) and l (bools).
+# tensors x and y (not 0), positions i, a matrix m, a small square matrix s, groups g and bools l.
 given <- read.csv("bench/cliffs_cases.csv", colClasses = "character")
 
 table <- joist:::op_table()
@@ -99,7 +99,9 @@ for (name in everything) {
   case <- case_of(name)
   if (is.null(case)) lacking <- c(lacking, name) else if (!nzchar(case[3L])) cases[[name]] <- case
 }
-if (length(lacking) > 0L) cat("no case and no reason in bench/cliffs_cases.csv:", lacking, fill = 100)
+if (length(lacking) > 0L) {
+  cat("no case and no reason in bench/cliffs_cases.csv:", lacking, fill = 100)
+}
 if (length(wanted) > 0L) cases <- cases[intersect(wanted, names(cases))]
 
 found <- list()
