@@ -62,23 +62,40 @@
 #'
 #'   A variable keeps its shape and dtype in all iterations. One that starts as an R number takes
 #'   the dtype that the body gives it, and is exact: `s <- 0` becomes `f64` where `f64` is added.
-#'   The values of two branches have a common dtype, and R doubles among themselves are an ambiguous
-#'   `f64`. A condition is one TRUE or FALSE, which may not be missing. `switch()` and
-#'   `on.exit()` cannot depend on a traced condition. After a
-#'   loop without iterations all variables are as before, that of `for` as well; if a variable that
-#'   gets its first value in the loop is used afterwards, the program stops with an error that names
-#'   it.
+#'   The values of two branches have a common dtype, and R doubles among themselves are an
+#'   ambiguous `f64`; what is an R integer or a double, by the branch, has no type that `f` may ask
+#'   for or return. A condition is one TRUE or FALSE, which may not be missing. `switch()` and
+#'   `on.exit()` cannot depend on a traced condition. After a loop without iterations all variables
+#'   are as before, that of `for` as well; if a variable that gets its first value in the loop is
+#'   used afterwards, the program stops with an error that names it.
+#' @section Traced code is R: A compiled function gives what the plain function gives: values,
+#'   dtypes and names. Each question that code asks of a value is answered as in the plain run, or
+#'   is an error that names the question. Each effect happens when the plain run would have it, or
+#'   is an error that names it. Errors and warnings of a branch or loop are raised if the program
+#'   takes it. What differs is in this table:
+#'
+#'   | Code | Compiled |
+#'   |---|---|
+#'   | A result that is an R number or flag | a tensor of its default dtype |
+#'   | An R number in one branch, a tensor in another | a tensor; `is_tensor()` of it is an error |
+#'   | A scalar in one branch, one element in another | one element, if the rules allow |
+#'   | `v` of `for (v in x)` | an element of `x`; in a plain loop an R number |
+#'   | R integers that overflow, `k %/% 0L` | a warning or an error, not `NA` |
+#'   | Effects outside of branches and loops | once a program, not in each call |
+#'   | Files and plots in a branch or loop | while the program is recorded |
+#'   | Arguments that a branch or loop may read | computed before it |
+#'   | The class of an R number, for functions of R | that of a tensor |
 #' @section Effects: What a branch or body changes is changed where the program comes to it,
-#'   wherever
-#'   the code stands that does so: variables that a helper assigns by `<<-` or `assign()`, and those
-#'   of environments and objects, such as `self$n`, that are made while the function is traced. A
-#'   change of what was there before, such as a global variable, is an error: return the value
-#'   instead. `stop()`, `stopifnot()`, `warning()` and `message()` in a branch or body signal their
-#'   conditions when the program comes to them; there, no `tryCatch()` of the traced function can
-#'   handle them. R's random numbers, `print()`, `cat()` and clocks are errors in a branch or body;
-#'   [nv_rnorm()] with a key and [nv_print()] can be part of it. What else has effects, such as
-#'   writing files or plotting, happens once, while a branch or body is traced, or more often, until
-#'   the types of a loop are known; outside of branches and bodies so does everything, as in
+#'   wherever the code stands that does so: variables that a helper assigns by `<<-` or `assign()`,
+#'   and those of environments and objects, such as `self$n`, that are made while the function is
+#'   traced. A change of what was there before, such as a global variable, is an error: return the
+#'   value instead. Functions given to [nv_while()] and the like change nothing. `stop()`,
+#'   `stopifnot()`, `warning()` and `message()` in a branch or body signal their conditions when
+#'   the program comes to them; there, no `tryCatch()` of the traced function can handle them. R's
+#'   random numbers, `print()`, `cat()` and clocks are errors in a branch or body; [nv_rnorm()]
+#'   with a key and [nv_print()] can be part of it. What else has effects, such as writing files or
+#'   plotting, happens once, while a branch or body is traced, or more often, until the types of a
+#'   loop are known; outside of branches and bodies so does everything, as in
 #'   `count <<- count + 1`: once for each program, not in each call.
 #' @section Machine code: Loops, and expressions of several operations on wide arrays, are compiled
 #'   when they have run for some milliseconds and are called again, or have run for a tenth of a

@@ -274,10 +274,11 @@ widened_target <- function(target, value) {
 # c(), max() and the like look for a method of their first argument alone: an R value in front of a
 # traced tensor becomes a tensor. NULL, as in `out <- c(out, x)`, is left out. R's own numbers are
 # compared and added as R has them.
-tensor_first <- function(f) {
+tensor_first <- function(f, of_numbers = as_r_number) {
   force(f)
+  force(of_numbers)
   function(...) {
-    if (...length() < 2L || !is_tracing()) {
+    if (!is_tracing()) {
       return(f(...))
     }
     parts <- list(...)
@@ -286,14 +287,28 @@ tensor_first <- function(f) {
     }
     parts <- Filter(Negate(is.null), parts)
     numbers <- vapply(parts, is_own_number, NA)
+    values <- names(parts)
+    values <- if (is.null(values)) TRUE else values != "na.rm"
     if (all(numbers)) {
-      parts[] <- lapply(parts, carried_number)
+      parts[values] <- lapply(parts[values], carried_number)
+      how <- max(vapply(list(...), mixed, 0L))
+      value <- of_numbers(do.call(f, parts, quote = TRUE))
+      if (how > 0L) .Call(joist_r_trace_mixed, value, how)
+      return(value)
     } else if (numbers[1L] && !is_tensor(parts[[1L]])) {
       parts[[1L]] <- carried_number(parts[[1L]])
     }
     do.call(f, parts, quote = TRUE)
   }
 }
+
+# R's sums, and largest flags, are integers, and its products doubles.
+as_integers <- function(x) {
+  if (format(dtype(x)) == "bool" || is_integer_dtype(x)) x <- nv_convert(x, "i32", TRUE)
+  as_r_number(x)
+}
+
+as_doubles <- function(x) as_r_number(nv_convert(x, "f64", TRUE))
 
 # R's seq_len() in traced functions.
 counted_sequence <- function(length.out) { # nolint: object_name_linter. R's name.
@@ -331,9 +346,10 @@ control_range <- function(site, from, to) {
 }
 
 flow_functions <- list(
-  c = tensor_first(base::c), max = tensor_first(base::max), min = tensor_first(base::min),
-  sum = tensor_first(base::sum), prod = tensor_first(base::prod),
-  range = tensor_first(base::range), any = tensor_first(base::any), all = tensor_first(base::all),
+  c = tensor_first(base::c), max = tensor_first(base::max, as_integers),
+  min = tensor_first(base::min, as_integers), sum = tensor_first(base::sum, as_integers),
+  prod = tensor_first(base::prod, as_doubles), range = tensor_first(base::range, as_integers),
+  any = tensor_first(base::any), all = tensor_first(base::all),
   seq_len = counted_sequence, .joist_range = control_range,
   .joist_run = control_run, .joist_if = control_if, .joist_value = control_value,
   .joist_nothing = control_nothing, .joist_local = control_local, .joist_leave = control_leave,

@@ -34,9 +34,9 @@ is_users_home <- function(home) {
 
 # The words for which a function is rewritten.
 statement_words <- c(
-  "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "local", "[<-", "<<-",
-  "c",
-  "max", "min", "sum", "prod", "range", "any", "all", "stopifnot", "print", "cat", "writeLines",
+  "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "local", "[<-",
+  "<<-", "c", "max", "min", "sum", "prod", "range", "any", "all", "stopifnot", "print", "cat",
+  "writeLines",
   "Sys.time", "Sys.Date", "date", "proc.time"
 )
 

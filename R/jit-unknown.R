@@ -237,8 +237,12 @@ stop_mixed <- function() {
     k > first && is_users(sys.function(k)) && !is_own(sys.function(k))
   }, seq_len(sys.nframe()))
   at <- seq(max(users, first) + 1L, sys.nframe())
-  at <- Filter(function(k) !startsWith(called_name(sys.call(k)), ".joist_"), at)[1L]
-  code <- sys.call(at)
+  at <- Filter(function(k) {
+    name <- called_name(sys.call(k))
+    within <- identical(environment(sys.function(k)), topenv())
+    !startsWith(name, ".joist_") && (!within || endsWith(name, ".nv_tensor"))
+  }, at)
+  code <- sys.call(c(at, first + 1L)[1L])
   if (is.name(code[[1L]])) code[[1L]] <- as.name(sub(".nv_tensor", "", code[[1L]], fixed = TRUE))
   condition <- trace_condition(code, paste0(
     "`", short_code(code), "` depends on whether ", mixed_text
