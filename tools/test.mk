@@ -11,7 +11,7 @@
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
   array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
-  numpy versions docs pages warnings rooms scripts verbs
+  numpy versions docs pages warnings rooms scripts verbs dlpack
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long
 quick_steps := install-quick core-quick changed-quick testthat-quick
@@ -196,7 +196,7 @@ local/python/files: requires := numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0
 local/python/zarr2: requires := zarr==2.18.7 numcodecs==0.15.1 numpy==1.26.4
 local/python/zarr3: requires := zarr==3.1.6 numpy==2.4.6 dask==2026.8.0 xarray==2026.9.0
 local/python/tensorstore: requires := numpy==2.4.6 ml_dtypes==0.6.0 tensorstore==0.1.84
-local/python/arrow: requires := numpy==2.4.6 pyarrow==26.0.1
+local/python/arrow: requires := numpy==2.4.6 pyarrow==26.0.1 pandas==3.1.1 polars==2.1.0
 $(environments):
 	@sh tools/steps/environment $@ $(requires)
 
@@ -220,6 +220,9 @@ versions: install local/python/numpy-1.26.4 local/python/numpy-2.2.6
 living: install local/python/living local/python/numpy-1.26.4
 	@$(step) $(r) -f tests/living/tables.R --args $(call python,living) $(call python,numpy-1.26.4) \
 	  $(or $(JOIST_TORCH_PYTHON),$(call python,living))
+
+dlpack: install local/python/living
+	@$(call step,R:reticulate) $(r) -f tests/living/dlpack.R --args $(call python,living)
 
 # JAX is only needed for programs without a recorded answer, so the environment may be missing.
 gradients: install | local/python/living

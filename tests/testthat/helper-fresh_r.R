@@ -23,13 +23,14 @@ in_fresh_r <- function(f, ...) {
 }
 
 # Returns a Python that has these modules: the one named by JOIST_TEST_PYTHON, RETICULATE_PYTHON
-# or JOIST_TORCH_PYTHON, the one on the PATH, or the system's. Skips the test if none has them, or
-# without reticulate.
+# or JOIST_TORCH_PYTHON, the one on the PATH, the system's, or one of those that tools/test.mk makes.
+# Skips the test if none has them, or without reticulate.
 python_with <- function(...) {
   testthat::skip_on_cran()
   testthat::skip_if_not_installed("reticulate")
   named <- Sys.getenv(c("JOIST_TEST_PYTHON", "RETICULATE_PYTHON", "JOIST_TORCH_PYTHON"))
-  known <- unique(c(named[nzchar(named)], Sys.which("python3"), "/usr/bin/python3"))
+  made <- Sys.glob(testthat::test_path("../../local/python/*/bin/python"))
+  known <- unique(c(named[nzchar(named)], Sys.which("python3"), "/usr/bin/python3", made))
   imports <- paste0("import ", c(...), collapse = "; ")
   for (python in known[file.exists(known)]) {
     said <- suppressWarnings(
