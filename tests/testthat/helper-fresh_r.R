@@ -23,7 +23,7 @@ in_fresh_r <- function(f, ...) {
 }
 
 # Returns a Python that has these modules: the one named by JOIST_TEST_PYTHON, RETICULATE_PYTHON
-# or JOIST_TORCH_PYTHON, the one on the PATH, the system's, or one of those that tools/test.mk makes.
+# or JOIST_TORCH_PYTHON, the one on the PATH, the system's, or one that tools/test.mk makes.
 # Skips the test if none has them, or without reticulate.
 python_with <- function(...) {
   testthat::skip_on_cran()
