@@ -209,10 +209,11 @@ truth_of <- function(f, is_true) {
   force(f)
   force(is_true)
   function(x) {
-    if (!is_traced(x) || !is.logical(x) || length(x) != 1L || has_mask(x)) {
+    if (!is_traced(x) || !is.logical(x) || length(x) != 1L) {
       return(f(x))
     }
     x <- nv_reshape(as_operand(x), integer())
+    if (has_mask(x)) x <- nv_replace_na(x, !is_true)
     as_r_number(if (is_true) x else !x)
   }
 }

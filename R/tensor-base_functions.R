@@ -61,8 +61,8 @@
 #'   another double than 0.1: convert both to one dtype.
 #' * Comparing 64-bit integers with text by `==` is an error; `x %in% "9007199254740993"` works.
 #' * In [jit()], where the values are not known, calling a function that does not dispatch, such as
-#'   `plogis()` ([nv_logistic()]), is an error, and so is `isTRUE()`. Use [nv_flatten()] instead of
-#'   `as.vector()` for a tensor of rank 1.
+#'   `plogis()` ([nv_logistic()]), is an error. Use [nv_flatten()] instead of `as.vector()` for a
+#'   tensor of rank 1.
 #'
 #' **These do not work:**
 #'

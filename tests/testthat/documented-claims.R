@@ -42,7 +42,6 @@ raised_errors <- alist(
     joist_value_error = cov(nv_tensor(cbind(c(1, NA), 1:2)), use = "all.obs"),
     joist_value_error = diag(v[1]),
     joist_value_error = jit(function(x) x %in% 1)(v),
-    joist_value_error = jit(function(x) isTRUE(all(x > 1)))(v),
     joist_value_error = cov(x, use = "some"),
     joist_value_error = rle(nv_aval("f32", 3)),
     joist_shape_error = rle(x),

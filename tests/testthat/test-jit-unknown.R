@@ -262,6 +262,11 @@ test_that("R numbers among the arguments have the class that R numbers have", {
   asks <- function(h) c(identical(h, 2), identical(h, NaN), isTRUE(h > 1), is.na(h))
   environment(asks) <- globalenv()
   for (h in list(2, 3, NaN)) expect_identical(as_array(jit(asks)(h)), asks(h))
+  truth <- jit(function(x) c(isTRUE(all(x > 1)), isFALSE(all(x > 1))))
+  for (v in list(c(2, 3), c(1, 3), c(2, NA), c(0, NA))) {
+    plain <- c(isTRUE(all(v > 1)), isFALSE(all(v > 1)))
+    expect_identical(as.vector(truth(nv_tensor(v, "f64"))), plain)
+  }
   asks <- function(h) identical(h, c(2, 3))
   environment(asks) <- globalenv()
   error <- expect_error(jit(asks)(c(2, 4)), class = "joist_trace_error")
