@@ -92,7 +92,7 @@ shim <- function(around, functions) {
   # Variables of the user that have such a name, such as `class`, are the user's.
   for (name in names(questions_of_numbers)) {
     found <- tryCatch(get0(name, envir = around), error = function(e) NULL)
-    asked <- if (name == "is_tensor") is_tensor else get(name, baseenv())
+    asked <- switch(name, is_tensor = is_tensor, is = methods::is, get(name, baseenv()))
     if (!identical(found, asked)) rm(list = name, envir = frame)
   }
   for (name in functions) makeActiveBinding(name, users_function(name, around), frame)
@@ -508,13 +508,22 @@ call_code <- function(code, head, context) {
     if (is.call(code[[k]])) code[[k]] <- expression_code(code[[k]], context)
   }
   if (head == "") {
-    if (is.call(code[[1L]]) && !is_known_function(code[[1L]])) {
+    if (is_asked_of_package(code[[1L]])) {
+      code[[1L]] <- as.name(paste0(".joist_", code[[1L]][[3L]]))
+    } else if (is.call(code[[1L]]) && !is_known_function(code[[1L]])) {
       code[[1L]] <- call(".joist_function", expression_code(code[[1L]], context))
     }
   } else if (head %in% context$fun$locals && !is.primitive(get0(head, baseenv()))) {
     code[[1L]] <- call(".joist_function", code[[1L]])
   }
   code
+}
+
+# Questions about R numbers are answered alike with and without the name of their package.
+is_asked_of_package <- function(code) {
+  is.call(code) && head_of(code) %in% c("::", ":::") &&
+    as.character(code[[2L]]) %in% c("base", "methods", "joist") &&
+    as.character(code[[3L]]) %in% setdiff(names(questions_of_numbers), "identical")
 }
 
 # pkg::f of a package whose functions are left alone.

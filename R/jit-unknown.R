@@ -292,7 +292,8 @@ identical_values <- function(x, y, ...) {
 questions_of_numbers <- c(
   lapply(list(
     class = class, oldClass = oldClass, inherits = inherits, is.object = is.object,
-    attributes = attributes, is.vector = is.vector, is_tensor = function(x) inherits(x, "nv_tensor")
+    attributes = attributes, is.vector = is.vector, is = methods::is,
+    is_tensor = function(x) inherits(x, "nv_tensor")
   ), asked_of_plain),
   lapply(list(
     typeof = typeof, is.integer = is.integer, is.double = is.double, is.logical = is.logical,
@@ -301,5 +302,8 @@ questions_of_numbers <- c(
   identical = identical_values, isTRUE = truth_of(isTRUE, TRUE), isFALSE = truth_of(isFALSE, FALSE),
   is.na = missing_values
 )
-control_functions <- c(flow_functions, effect_functions, questions_of_numbers)
+control_functions <- c(
+  flow_functions, effect_functions, questions_of_numbers,
+  stats::setNames(questions_of_numbers, paste0(".joist_", names(questions_of_numbers)))
+)
 flow_words <- c(statement_words, names(questions_of_numbers))

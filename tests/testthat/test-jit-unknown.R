@@ -248,6 +248,7 @@ test_that("R numbers among the arguments have the class that R numbers have", {
   for (question in list(
     function(h) inherits(h, "numeric"), function(h) class(h) == "numeric", function(h) is.object(h),
     function(h) is.null(attributes(h)), function(h) is.vector(h), function(h) is_tensor(h),
+    function(h) methods::is(h, "numeric"), function(h) base::is.double(h),
     function(h) identical(h, NULL), function(h) identical(h, 2L), function(h) is.null(oldClass(h))
   )) {
     body(question) <- bquote(if (.(body(question))) 1L else 2L)
