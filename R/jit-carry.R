@@ -24,7 +24,7 @@ merge_values <- function(a, b, plan, path) {
     return(merge_undefined(a, plan, "yes"))
   }
   if (is_carriable(a) && is_carriable(b)) {
-    for (x in list(a, b)) check_attributes(x, path)
+    for (x in list(a, b)) check_own_attributes(x, path)
     return(new_place(plan, a, b, joint_type(a, b, path)))
   }
   if (!same_list(a, b)) {
@@ -184,7 +184,7 @@ mixed <- function(x) if (is.object(x) && is_traced(x)) .Call(joist_r_trace_mixed
 mixture <- function(x, y, x_number, y_number) (typeof(x) != typeof(y)) + 2L * (x_number != y_number)
 
 # Attributes of the user's own are not those of a result.
-check_attributes <- function(x, path) {
+check_own_attributes <- function(x, path) {
   own <- setdiff(names(attributes(x)), tensor_attributes)
   if (length(own) > 0L) {
     stop_mismatch("`", path, "` has an attribute `", own[1L], "`, which jit() does not keep,")
@@ -514,7 +514,7 @@ grown_carry <- function(carry, value, before, name) {
     type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name)
     x <- found$leaves[[j]]
     for (part in list(x, if (carry$status == "carry") carry$leaves[[j]])) {
-      check_attributes(part, name)
+      check_own_attributes(part, name)
     }
     is_number <- is_r_number(x)
     carry$mixed[j] <- base::bitwOr(
