@@ -19,7 +19,8 @@
 #' `factor(df$id)` instead, or use [nv_group()], `tapply()`, `rowsum()`, `split()` or `xtabs()`. The
 #' largest of each group is `aggregate(x ~ group, df, max)`. Compare ids with strings, as in
 #' `df[df$id %in% "9007199254740993", ]`, and add rows by `rbind()`: `df[nrow(df) + 1, ]` copies
-#' doubles, after which such ids are lost, and using them is an error.
+#' doubles, with a warning, from which such ids are restored; where that is not possible, as in
+#' another order, using them is an error.
 #'
 #' data.table copies columns as doubles in nearly everything it does, filtering rows included. Keep
 #' 64-bit integers there as `integer64`: `as_array(x, "integer64")`.
