@@ -143,54 +143,54 @@ print.joist_groups <- function(x, ...) {
 #' nv_segment_median(x, g)
 #' @export
 nv_segment_sum <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm)
+  s <- as_segments(x, ids, count, na_rm)
   scattered(s, "scatter_add", scalar_like(0, s$x))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_prod <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm)
+  s <- as_segments(x, ids, count, na_rm)
   scattered(s, "scatter_mul", scalar_like(1, s$x))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_min <- function(x, ids, count = NULL, na_rm = FALSE) {
-  segment_extreme("scatter_min", segments(x, ids, count, na_rm))
+  segment_extreme("scatter_min", as_segments(x, ids, count, na_rm))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_max <- function(x, ids, count = NULL, na_rm = FALSE) {
-  segment_extreme("scatter_max", segments(x, ids, count, na_rm))
+  segment_extreme("scatter_max", as_segments(x, ids, count, na_rm))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_any <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(nv_convert(x, "bool"), ids, count, na_rm)
+  s <- as_segments(nv_convert(x, "bool"), ids, count, na_rm)
   scattered(s, "scatter_max", scalar_like(FALSE, s$x))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_all <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(nv_convert(x, "bool"), ids, count, na_rm)
+  s <- as_segments(nv_convert(x, "bool"), ids, count, na_rm)
   scattered(s, "scatter_min", scalar_like(TRUE, s$x))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   nv_convert(scattered(s, "scatter_add", beside(nv_scalar(0L, "i64"), s$x), one_in(s)), "i64")
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm)
+  s <- as_segments(x, ids, count, na_rm)
   like_mean(segment_sum_in_double(s) / segment_sizes(s), s$x)
 }
 
@@ -198,7 +198,7 @@ nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE) {
 #' @export
 nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE) {
   check_number(correction, "correction")
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   like_mean(segment_variance(s, correction), s$x)
 }
 
@@ -206,28 +206,28 @@ nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE) 
 #' @export
 nv_segment_sd <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE) {
   check_number(correction, "correction")
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   like_mean(nv_sqrt(segment_variance(s, correction)), s$x)
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_first <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   shaped(s, taken_rows(s, segment_row(s, "scatter_min")))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_last <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   shaped(s, taken_rows(s, segment_row(s, "scatter_max")))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_median <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   shaped(s, segment_quantile(s, sorted_segments(s), 0.5))
 }
 
@@ -237,7 +237,7 @@ nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), n
   if (!is.numeric(probs) || is.object(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_joist("joist_value_error", "`probs` must be R numbers between 0 and 1")
   }
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   sorted <- sorted_segments(s)
   parts <- lapply(probs, function(p) shaped(s, segment_quantile(s, sorted, p)))
   do.call(nv_stack, c(parts, list(dim = length(s$extents) + 1L)))
@@ -246,7 +246,7 @@ nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), n
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_n_distinct <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   pairs <- nv_group(list(s$at, s$x))
   shaped(s, nv_tabulate(s$at[pairs$first] + 1L, s$groups))
 }
@@ -254,7 +254,7 @@ nv_segment_n_distinct <- function(x, ids, count = NULL, na_rm = FALSE) {
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- segments(x, ids, count, na_rm, flat = TRUE)
+  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
   pairs <- nv_group(list(s$at, s$x))
   at <- s$at[pairs$first] + 1L
   sizes <- nv_tensor(pairs$sizes, "i32")
@@ -269,7 +269,7 @@ nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE) {
 # `groups`; what is left out is in one more, `spare`, behind them; `first` is the first slice of
 # each from 1 on, if that is known. `extents` are those of the result. A `flat`
 # x has one dimension, in which each column has its own groups.
-segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
+as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
   if (missing(ids)) stop_missing("ids")
   check_flag(na_rm, "na_rm")
   dropped <- FALSE

@@ -276,17 +276,22 @@ identical_values <- function(x, y, ...) {
   if (stand_ins[2L]) y <- plain_like(y)
   alike <- typeof(x) == typeof(y) && length(x) == length(y) &&
     identical(attributes(x), attributes(y))
-  if (alike && !same && length(x) == 1L && !has_mask(given[[1L]]) && !has_mask(given[[2L]])) {
-    given <- lapply(given, function(part) nv_reshape(carried_number(part), integer()))
-    both_nan <- if (is.double(x)) nv_is_na(given[[1L]]) & nv_is_na(given[[2L]]) else FALSE
-    return(as_r_number((given[[1L]] == given[[2L]]) | both_nan))
+  if (same || !alike) {
+    return(alike)
   }
-  if (alike && !same) {
-    condition <- unknown_condition(sys.call(), sys.parent())
-    .Call(joist_r_poison_note, condition)
-    stop(condition)
+  if (length(x) == 1L && !has_mask(given[[1L]]) && !has_mask(given[[2L]])) {
+    return(same_number(given, is.double(x)))
   }
-  alike
+  condition <- unknown_condition(sys.call(), sys.parent())
+  .Call(joist_r_poison_note, condition)
+  stop(condition)
+}
+
+# Whether two numbers that the program knows are the same, or both NaN.
+same_number <- function(given, double) {
+  given <- lapply(given, function(part) nv_reshape(carried_number(part), integer()))
+  both_nan <- if (double) nv_is_na(given[[1L]]) & nv_is_na(given[[2L]]) else FALSE
+  as_r_number((given[[1L]] == given[[2L]]) | both_nan)
 }
 
 questions_of_numbers <- c(

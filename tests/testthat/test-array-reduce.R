@@ -293,7 +293,8 @@ test_that("every function of dims takes their names", {
   )
   # These count dimensions, or say where a new one goes.
   other <- c(
-    "rowSums", "colSums", "rowMeans", "colMeans", "nv_iota", "nv_stack", "nv_concatenate", "nv_unsqueeze"
+    "rowSums", "colSums", "rowMeans", "colMeans", "nv_iota", "nv_stack", "nv_concatenate",
+    "nv_unsqueeze"
   )
   tried <- character()
   for (name in setdiff(getNamespaceExports("joist"), other)) {

@@ -66,11 +66,13 @@ test_that("effects outside of branches happen once for each program", {
 
 test_that("files are written while the program is recorded", {
   file <- withr::local_tempfile()
-  f <- jit(function(x) if (sum(x) > 100) {
-    file.create(file)
-    x
-  } else {
-    -x
+  f <- jit(function(x) {
+    if (sum(x) > 100) {
+      file.create(file)
+      x
+    } else {
+      -x
+    }
   })
   f(x)
   expect_true(file.exists(file))
@@ -79,10 +81,12 @@ test_that("files are written while the program is recorded", {
 test_that("arguments that a branch may read are computed before it", {
   computed <- 0
   f <- function(x, other) if (sum(x) > 100) other else x
-  g <- function(x) f(x, {
-    computed <<- computed + 1
-    x * 2
-  })
+  g <- function(x) {
+    f(x, {
+      computed <<- computed + 1
+      x * 2
+    })
+  }
   expect_error(jit(g)(x), "`computed` is changed by an argument", class = "joist_trace_error")
   h <- function(x) f(x, x * 2)
   expect_identical(as_array(jit(h)(x)), c(1, 2, 3))

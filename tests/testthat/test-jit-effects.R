@@ -454,7 +454,10 @@ test_that("functions given to nv_while() and the like have no effects", {
   expect_error(nv_for(3, six, function(i, x) counted(x)), "`count` is outside")
   expect_identical(count, 0)
   expect_error(within(quote(nv_for(2, x, function(i, x) x * rnorm(1)))), "nv_rnorm()", fixed = TRUE)
-  expect_error(within(quote(nv_for(2, x, function(i, x) { cat("x"); x }))), "cat()", fixed = TRUE)
+  expect_error(within(quote(nv_for(2, x, function(i, x) {
+    cat("x")
+    x
+  }))), "cat()", fixed = TRUE)
   # Variables for a result are not effects.
   doubled <- nv_if(nv_scalar(TRUE), {
     twice <- six * 2

@@ -133,6 +133,17 @@ outcome <- function(way, x, v, on) {
   list(text = texts_of(got)[1], dtype = format(dtype(got)), told = told)
 }
 
+# Whether a value that has changed is what the policy asks for.
+is_as_asked <- function(got, level, text) {
+  bounds <- dtype_info(got$dtype)
+  bound <- as.character(if (startsWith(text, "-")) bounds$min else bounds$max)
+  exact <- level == "saturate" && got$dtype %in% whole
+  switch(level,
+    warn = got$told, error = FALSE, ok = !got$told,
+    saturate = if (exact) got$text == bound && !got$told else got$told
+  )
+}
+
 # What is wrong with putting the texts of `from` into `to`; NULL if nothing is.
 wrong_with <- function(name, way, from, to, text) {
   x <- nv_tensor(c(1, 1, 1), to)
@@ -154,14 +165,7 @@ wrong_with <- function(name, way, from, to, text) {
       }
       next
     }
-    exact <- level == "saturate" && got$dtype %in% whole
-    bounds <- dtype_info(got$dtype)
-    bound <- as.character(if (startsWith(text, "-")) bounds$min else bounds$max)
-    fine <- switch(level,
-      warn = got$told, error = FALSE, ok = !got$told,
-      saturate = if (exact) got$text == bound && !got$told else got$told
-    )
-    if (!fine) {
+    if (!is_as_asked(got, level, text)) {
       return(paste(name, from, to, text, level, "is", got$text, if (got$told) "told"))
     }
   }
