@@ -14,8 +14,8 @@
 #' that of the dividend, as in C. For bool, `+` is *or* and `*` is *and*; `-` is an error. `f16` and
 #' `bf16` are computed in `f32` and rounded once. `nv_min()` and `nv_max()` compare two operands
 #' element by element, as [pmin()] and [pmax()] do, and give NaN where an operand is NaN; 0 is
-#' larger than -0, in either order. The smallest and largest elements of one tensor are [nv_reduce_min()]
-#' and [nv_reduce_max()], or `min()` and `max()`.
+#' larger than -0, in either order. The smallest and largest elements of one tensor are
+#' [nv_reduce_min()] and [nv_reduce_max()], or `min()` and `max()`.
 #'
 #' Results are missing where an operand is (see [nv_mask()]), but `x^0` and `1^x` are 1 for all `x`.
 #' Overflow of integers does not give missing values.

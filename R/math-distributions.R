@@ -1,9 +1,9 @@
 # What the functions of distributions are made of. They are computed in f64, by operations of the
 # core where a formula in R would lose digits, and rounded once.
 
-# What `f` gives for the operands in f64, in the float that belongs to their common dtype: what exp()
-# makes of it. NaN and NA stay what they are. `name` is that of the function, which is compiled, or
-# NULL if it is not to be.
+# What `f` gives for the operands in f64, in the float that belongs to their common dtype: what
+# exp() makes of it. NaN and NA stay what they are. `name` is that of the function, which is
+# compiled, or NULL if it is not to be.
 in_f64 <- function(name, operands, f) {
   # result_dtype() would read strings as dtypes.
   for (x in operands) if (is.character(x)) as_operand(x)

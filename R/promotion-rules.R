@@ -201,8 +201,8 @@ promotion_rule_sets <- function() {
 #' [nv_scatter_add()] and to stores: an element beyond the range of the dtype is an error
 #' (`joist_overflow_error`), as an R number is, whatever `on` says, but for integer dtypes with
 #' `overflow = "saturate"`; one that is rounded is a `loss`. Missing elements do not
-#' count, nor does what [nv_convert()] or an argument `dtype` asks for. Code that wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs
-#' nothing.
+#' count, nor does what [nv_convert()] or an argument `dtype` asks for. Code that wraps on purpose,
+#' such as a hash, sets `overflow = "ok"`, which costs nothing.
 #'
 #' Rules with `mixed = "double"` (see [promotion_rules_new()]; `octave` is one) compute an integer
 #' and a float in double and round the result to the integer dtype. A result that does not fit

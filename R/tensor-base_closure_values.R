@@ -31,8 +31,8 @@ means_of <- function(x, remove, over) {
   nv_convert(mean, dtype(type), ambiguous(type))
 }
 
-# The dimensions that are rows, the first ones: colSums() and its like reduce over them, and
-# rowSums() over the others.
+# The dimensions that are rows, the first ones: `colSums()` and its like reduce over them, and
+# `rowSums()` over the others.
 row_dims <- function(x, dims) {
   rank <- length(part_shape(x))
   if (rank < 2L) {

@@ -14,11 +14,11 @@
 #' used to assign one value, which changes nothing there, but not to assign several.
 #'
 #' Assignment keeps the tensor's dtype: an ambiguous value of the same kind takes that dtype (`1L`
-#' beside integers, `1` beside floats), a known dtype that promotes to it is converted, any other is
-#' an error. A value beyond the range of the dtype is an error, of a tensor as of an R number; one
-#' of a tensor that is rounded is reported as a loss (see [with_promotion()]). With text, `x` becomes a
-#' character vector, as in R. No other variable changes; if no other variable holds the tensor,
-#' nothing is copied.
+#' beside integers, `1` beside floats), a known dtype that promotes to it is converted, any other
+#' is an error. A value beyond the range of the dtype is an error, of a tensor as of an R number;
+#' one of a tensor that is rounded is reported as a loss (see [with_promotion()]). With text, `x`
+#' becomes a character vector, as in R. No other variable changes; if no other variable holds the
+#' tensor, nothing is copied.
 #'
 #' Values for the positions right behind the last element of a tensor of rank 1 are appended, as by
 #' [c()]: the result has the common dtype, as in base R. [rbind()] of data frames does this.

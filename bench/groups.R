@@ -1,4 +1,4 @@
-# Functions of groups beside data.table, and rowsum() beside base R:
+# Functions of groups beside data.table, and sums of rows by group beside base R:
 #
 #   R_LIBS=<library with joist> R --vanilla --no-echo -f bench/groups.R [--args rows]
 #
