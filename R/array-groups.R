@@ -183,8 +183,7 @@ nv_segment_all <- function(x, ids, count = NULL, na_rm = FALSE) {
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  nv_convert(scattered(s, "scatter_add", beside(nv_scalar(0L, "i64"), s$x), one_in(s)), "i64")
+  segment_counts(as_segments(x, ids, count, na_rm, flat = TRUE))
 }
 
 #' @rdname nv_segment_sum
@@ -267,8 +266,8 @@ nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE) {
 
 # What the functions of groups work on: `at`, the group of each slice of `x` from 0 on, of
 # `groups`; what is left out is in one more, `spare`, behind them; `first` is the first slice of
-# each from 1 on, if that is known. `extents` are those of the result. A `flat`
-# x has one dimension, in which each column has its own groups.
+# each from 1 on, if that is known. `extents` are those of the result. A `flat` x has one dimension,
+# in which each column has its own groups.
 as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
   if (missing(ids)) stop_missing("ids")
   check_flag(na_rm, "na_rm")
@@ -345,14 +344,15 @@ shaped <- function(s, result) {
   }
 }
 
-one_in <- function(s) beside(nv_scalar(1L, "i64"), s$x)
+segment_counts <- function(s) {
+  number <- function(value) beside(nv_scalar(value, "i64"), s$x)
+  scattered(s, "scatter_add", number(0L), number(1L))
+}
 
-# The number of elements of each group, in f64.
+# The number of elements of each group, in f64; of a row, once for all columns.
 segment_sizes <- function(s) {
-  one <- s
-  if (length(shape(s$x)) > 1L) one$extents <- c(s$groups, rep(1L, length(s$extents) - 1L))
-  sizes <- scattered(one, "scatter_add", beside(nv_scalar(0L, "i64"), s$x), one_in(s))
-  nv_convert(sizes, "f64")
+  if (length(shape(s$x)) > 1L) s$extents <- c(s$groups, rep(1L, length(s$extents) - 1L))
+  nv_convert(segment_counts(s), "f64")
 }
 
 # Sums in f64. Halves of 64-bit integers are exact.
