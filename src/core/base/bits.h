@@ -16,9 +16,13 @@ static inline unsigned joist_bit_length(uint64_t x) {
   return length + (x != 0);
 }
 
+/* 2^64 by the golden ratio spreads keys that follow each other: D. E. Knuth, The Art of Computer
+ * Programming 3, 6.4. */
+#define JOIST_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
 /* A hash with one more word in it. */
 static inline uint64_t joist_hash_word(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  hash = (hash ^ word) * JOIST_GOLDEN;
   return hash ^ hash >> 32;
 }
 

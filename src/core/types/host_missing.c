@@ -1,4 +1,5 @@
 /* Missing values of the host language: its NA. */
+#include "core/base/bits.h"
 #include "core/base/vectorize.h"
 #include "core/types/error.h"
 #include "core/types/host.h"
@@ -30,10 +31,7 @@ static const struct pattern patterns[] = {
  * bits of a hash of the integer. */
 static const uint64_t lost = UINT64_C(0x7ffc0000000007a2), kept = UINT64_C(0xfffc0000ffffffff);
 
-static uint64_t lost_of(uint64_t integer) {
-  const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */
-  return lost | (integer * golden >> 46) << 32;
-}
+static uint64_t lost_of(uint64_t integer) { return lost | (integer * JOIST_GOLDEN >> 46) << 32; }
 
 void joist_set_lost(double *value, uint64_t integer) {
   const uint64_t bits = lost_of(integer);

@@ -139,7 +139,7 @@ static const void *data_or_null(SEXP mark) {
   return texts == R_NilValue ? NULL : STRING_PTR_RO(texts);
 }
 
-/* Nobody writes to it. */
+/* It is never written to. */
 static SEXP duplicate(SEXP mark, Rboolean deep) {
   (void)deep;
   return mark;

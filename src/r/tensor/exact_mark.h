@@ -27,7 +27,7 @@ SEXP joist_r_plain_mark(SEXP mark);
  * other elements in it. */
 void joist_r_renew_mark(SEXP x, SEXP payload, SEXP mask);
 
-/* Whether only the tensor refers to its payload. Its attribute then no longer does. */
+/* Whether the tensor alone refers to its payload. If so, its attribute lets go of it. */
 bool joist_r_is_sole_owner(SEXP x, SEXP payload);
 
 /* The attribute that was read from a file just before the elements of its tensor gets these. */

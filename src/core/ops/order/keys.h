@@ -2,6 +2,7 @@
 #ifndef JOIST_CORE_OPS_ORDER_KEYS_H
 #define JOIST_CORE_OPS_ORDER_KEYS_H
 
+#include "core/base/bits.h"
 #include "core/kernels/sort_kernels.h"
 #include "core/types/dtypes.h"
 
@@ -32,7 +33,7 @@ void joist_exact_keys(joist_dtype dtype, size_t n, const void *in, uint64_t *key
 /* The finalizer of MurmurHash3 (A. Appleby, public domain) spreads every bit of a key over all;
  * `other` is the second key, or 0. */
 static inline uint64_t joist_match_hash(uint64_t key, uint64_t other) {
-  key ^= other * UINT64_C(0x9e3779b97f4a7c15);
+  key ^= other * JOIST_GOLDEN;
   key ^= key >> 33;
   key *= UINT64_C(0xff51afd7ed558ccd);
   key ^= key >> 33;

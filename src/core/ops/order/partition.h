@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/bits.h"
 #include "core/base/run.h"
 #include "core/base/status.h"
 
@@ -57,6 +58,11 @@ void joist_partition_ends(struct joist_partition *p);
 /* Deals the items, which have been counted, into buckets. */
 joist_status joist_partition_deal(struct joist_partition *p,
                                   struct joist_error *error) JOIST_MUST_CHECK;
+
+/* Slots of a hash table for the items of a bucket: a power of 2, and more than twice as many. */
+static inline size_t joist_bucket_slots(struct joist_bucket bucket) {
+  return (size_t)2 << joist_bit_length(bucket.end - bucket.begin);
+}
 
 /* What is done with a bucket: by one of the threads, or, where that says that it cannot, by the
  * calling one with the help of all. */

@@ -30,10 +30,6 @@ enum {
   BLOCK = 1 << 24         /* elements between two calls of poll */
 };
 
-/* 2^64 by the golden ratio spreads keys that follow each other: D. E. Knuth, The Art of Computer
- * Programming 3, 6.4. */
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
-
 struct comparing {
   joist_dtype dtype;
   size_t size, n, parts; /* bytes of an element; elements; keys of each */
@@ -184,8 +180,8 @@ static void make_items(const void *context, size_t first, size_t n, uint32_t *nu
   if (items != NULL && c->parts == 2)
     for (size_t i = 0; i < n; i++) two[i] = (struct joist_two){keys[i], keys[n + i]};
   for (size_t i = 0; i < n; i++) {
-    const uint64_t key = c->parts == 2 ? keys[i] + GOLDEN * keys[n + i] : keys[i];
-    numbers[i] = (uint32_t)((key ^ key >> 32) * GOLDEN >> (64 - NUMBER_BITS));
+    const uint64_t key = c->parts == 2 ? keys[i] + JOIST_GOLDEN * keys[n + i] : keys[i];
+    numbers[i] = (uint32_t)((key ^ key >> 32) * JOIST_GOLDEN >> (64 - NUMBER_BITS));
   }
 }
 
@@ -216,22 +212,18 @@ static bool look_through(const struct comparing *c, struct joist_bucket bucket, 
   return true;
 }
 
-static size_t slots_for(struct joist_bucket bucket) {
-  return (size_t)2 << joist_bit_length(bucket.end - bucket.begin);
-}
-
 static bool look_through_bucket(const void *context, struct joist_bucket bucket, size_t worker) {
   const struct comparing *const c = context;
-  return look_through(c, bucket, joist_smaller(slots_for(bucket), SLOTS),
+  return look_through(c, bucket, joist_smaller(joist_bucket_slots(bucket), SLOTS),
                       c->slots + worker * SLOTS);
 }
 
 static joist_status look_through_rest(const void *context, struct joist_bucket bucket,
                                       struct joist_error *error) {
-  const size_t bytes = slots_for(bucket) * sizeof(uint32_t);
+  const size_t bytes = joist_bucket_slots(bucket) * sizeof(uint32_t);
   uint32_t *const slots = joist_pool_allocate(bytes);
   if (slots == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = bytes);
-  (void)look_through(context, bucket, slots_for(bucket), slots);
+  (void)look_through(context, bucket, joist_bucket_slots(bucket), slots);
   joist_pool_free(slots);
   return JOIST_OK;
 }

@@ -29,9 +29,6 @@ enum {
   SLOTS = 1 << 16         /* most of a thread's table; a power of 2 */
 };
 
-/* 2^64 by the golden ratio: see duplicated.c. */
-#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
-
 /* Keys, and that all are less than `span`, which is UINT64_MAX where nothing is known. */
 struct keys {
   struct joist_group_key of;
@@ -174,7 +171,7 @@ static joist_status group_close(struct grouping *g, struct joist_error *error) {
 
 /* A slot is the number of a key + 1; 0 is free. Gives the number, or FEW if there are too many. */
 static inline size_t find_few(uint64_t key, uint64_t *few, size_t *count, uint16_t *slots) {
-  size_t slot = (size_t)((key ^ key >> 32) * GOLDEN >> 51) % FEW_SLOTS;
+  size_t slot = (size_t)((key ^ key >> 32) * JOIST_GOLDEN >> 51) % FEW_SLOTS;
   while (slots[slot] != 0 && few[slots[slot] - 1] != key) slot = (slot + 1) % FEW_SLOTS;
   if (slots[slot] != 0) return slots[slot] - 1u;
   if (*count == FEW) return FEW;
@@ -269,7 +266,7 @@ static void make_items(const void *context, size_t first, size_t n, uint32_t *nu
   uint64_t room[STRIP], *const keys = items == NULL ? room : items;
   make_keys(&g->keys, first, n, keys);
   for (size_t i = 0; i < n; i++)
-    numbers[i] = (uint32_t)((keys[i] ^ keys[i] >> 32) * GOLDEN >> (64 - NUMBER_BITS));
+    numbers[i] = (uint32_t)((keys[i] ^ keys[i] >> 32) * JOIST_GOLDEN >> (64 - NUMBER_BITS));
 }
 
 /* False where there are too many different items for the table. A slot is the number of an
@@ -297,22 +294,18 @@ static bool look_through(const struct grouping *g, struct joist_bucket bucket, s
   return true;
 }
 
-static size_t slots_for(struct joist_bucket bucket) {
-  return (size_t)2 << joist_bit_length(bucket.end - bucket.begin);
-}
-
 static bool look_through_bucket(const void *context, struct joist_bucket bucket, size_t worker) {
   const struct grouping *const g = context;
-  return look_through(g, bucket, joist_smaller(slots_for(bucket), SLOTS),
+  return look_through(g, bucket, joist_smaller(joist_bucket_slots(bucket), SLOTS),
                       g->slots + worker * SLOTS);
 }
 
 static joist_status look_through_rest(const void *context, struct joist_bucket bucket,
                                       struct joist_error *error) {
-  const size_t bytes = slots_for(bucket) * sizeof(uint32_t);
+  const size_t bytes = joist_bucket_slots(bucket) * sizeof(uint32_t);
   uint32_t *const slots = joist_pool_allocate(bytes);
   if (slots == NULL) return no_memory(bytes, error);
-  (void)look_through(context, bucket, slots_for(bucket), slots);
+  (void)look_through(context, bucket, joist_bucket_slots(bucket), slots);
   joist_pool_free(slots);
   return JOIST_OK;
 }
