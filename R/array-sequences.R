@@ -71,12 +71,16 @@ quotient_dtype <- function(from, to) {
   dtype(nv_div(one_of(from), one_of(to)))
 }
 
-# Converts `x` to a scalar of that dtype, exactly if it is not a tensor.
-one_number <- function(x, name, dtype) {
-  known <- is_tensor(x) && !is_number(x)
+check_one <- function(x, name) {
   if (prod(part_shape(x)) != 1) {
     stop_joist("joist_shape_error", "`", name, "` must be one number")
   }
+}
+
+# Converts `x` to a scalar of that dtype, exactly if it is not a tensor.
+one_number <- function(x, name, dtype) {
+  known <- is_tensor(x) && !is_number(x)
+  check_one(x, name)
   if (known) nv_convert(nv_reshape(x, integer()), dtype) else nv_scalar(x, dtype)
 }
 
@@ -122,9 +126,7 @@ nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device 
   given <- c(list(from = from, to = to), if (!is.null(by)) list(by = by))
   for (name in names(given)) {
     check_static(given[[name]], name)
-    if (prod(part_shape(given[[name]])) != 1) {
-      stop_joist("joist_shape_error", "`", name, "` must be one number")
-    }
+    check_one(given[[name]], name)
     if (anyNA(given[[name]])) stop_joist("joist_value_error", "`", name, "` is NA")
   }
   dtype <- as_dtype(if (is.null(dtype)) sequence_dtype(given) else dtype)

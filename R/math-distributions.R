@@ -15,9 +15,7 @@ in_f64 <- function(name, operands, f) {
   }
   common <- .Call(joist_r_result_dtype, unname(operands), NULL)
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
-  if (is_complex_dtype(like)) {
-    stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(common$dtype))
-  }
+  check_real(like)
   like <- nv_exp(like)
   # A bare R number is exact until it meets a dtype.
   first <- first_tensor(operands)

@@ -78,9 +78,7 @@ greatest <- function(x, dims) {
 # from the greatest element along them and that element, and the float is that of a maximum.
 in_wide_float <- function(x, f, least = "f32", dims) {
   x <- as_operand(x)
-  if (is_complex_dtype(x)) {
-    stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(dtype(x)))
-  }
+  check_real(x)
   like <- nv_exp(nv_aval(dtype(x), 1L, ambiguous(x)))
   if (!missing(dims)) like <- nv_reduce_max(like)
   wide <- if (format(dtype(like)) == "f64") "f64" else least

@@ -32,13 +32,18 @@ promotion_atlas <- function(rules = promotion_rule_sets()$id) {
   do.call(rbind, unname(lapply(rules_list(rules), atlas_of)))
 }
 
-# Rule sets by id, from ids and objects.
-rules_list <- function(rules) {
+# A list of ids and objects.
+as_rules_list <- function(rules) {
   if (inherits(rules, "joist_rules")) rules <- list(rules)
   if (!is.character(rules) && !(is.list(rules) && !is.object(rules))) {
     stop_joist("joist_value_error", "`rules` must be ids of rule sets, or a list of rules")
   }
-  sets <- lapply(as.list(rules), promotion_rules)
+  as.list(rules)
+}
+
+# Rule sets by id, from ids and objects.
+rules_list <- function(rules) {
+  sets <- lapply(as_rules_list(rules), promotion_rules)
   names(sets) <- make.unique(vapply(sets, rules_id, ""))
   sets
 }

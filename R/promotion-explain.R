@@ -65,7 +65,7 @@
 #' @export
 # `envir` is where a call's operands are evaluated, as eval() does: nothing in it is read otherwise.
 explain_promotion <- function(..., rules = NULL, envir = parent.frame()) {
-  if (!is.environment(envir)) stop_joist("joist_value_error", "`envir` must be an environment")
+  check_environment(envir, "envir")
   expressions <- as.list(substitute(list(...)))[-1L]
   if (length(expressions) > 1L) {
     labels <- vapply(expressions, deparse1, "")

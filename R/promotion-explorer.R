@@ -36,12 +36,8 @@ promotion_explorer <- function(file, rules = promotion_rule_sets()$id) {
   if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
     stop_joist("joist_value_error", "`file` must be the path of a file")
   }
-  if (inherits(rules, "joist_rules")) rules <- list(rules)
-  if (!is.character(rules) && !(is.list(rules) && !is.object(rules))) {
-    stop_joist("joist_value_error", "`rules` must be ids of rule sets, or a list of rules")
-  }
   # Ids stay ids: these are looked up faster than objects are checked.
-  sets <- lapply(as.list(rules), function(x) {
+  sets <- lapply(as_rules_list(rules), function(x) {
     if (is.character(x) && !is.object(x)) rules_id(x) else promotion_rules(x)
   })
   ids <- vapply(sets, rules_id, "")

@@ -302,9 +302,7 @@ with_default_dtypes <- function(dtypes, expr) {
 #' @rdname with_promotion
 #' @export
 local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
-  if (!is.environment(envir)) {
-    stop_joist("joist_value_error", "`envir` must be an environment")
-  }
+  check_environment(envir, "envir")
   former <- current_rules()
   lasting <- identical(envir, globalenv())
   depth <- set_promotion(rules, promotion_policy(on, keep = TRUE), lasting)

@@ -36,6 +36,18 @@ check_number <- function(x, name) {
   }
 }
 
+check_real <- function(x) {
+  if (is_complex_dtype(x)) {
+    stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(dtype(x)))
+  }
+}
+
+check_environment <- function(x, name) {
+  if (!is.environment(x)) {
+    stop_joist("joist_value_error", "`", name, "` must be an environment")
+  }
+}
+
 # For functions that ignore further arguments or take them for operands: refuses arguments that
 # other functions of joist or of array libraries have, since the caller expects them to change the
 # result.

@@ -22,6 +22,25 @@ const char *joist_r_string(SEXP x, const char *what) {
   return Rf_translateCharUTF8(STRING_ELT(x, 0));
 }
 
+R_xlen_t joist_r_list_length(SEXP x, const char *what) {
+  if (TYPEOF(x) != VECSXP) joist_r_stop(JOIST_ERROR_VALUE, "%s must be a list", what);
+  return XLENGTH(x);
+}
+
+void joist_r_check_raw(SEXP bytes) {
+  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+}
+
+void joist_r_vector_shape(R_xlen_t n, struct joist_shape *shape) {
+  if (n > INT32_MAX)
+    joist_r_stop(JOIST_ERROR_SHAPE,
+                 "a vector of %.0f elements is too long for one dimension (the largest extent is "
+                 "2^31 - 1); give it dimensions with dim<- or `shape`",
+                 (double)n);
+  shape->rank = 1;
+  shape->extent[0] = (uint32_t)n;
+}
+
 void joist_r_shape(SEXP x, struct joist_shape *shape) {
   const R_xlen_t rank = Rf_xlength(x);
   if (Rf_inherits(x, "nv_tensor"))

@@ -33,7 +33,7 @@ static struct joist_elements elements_of(SEXP dtype, SEXP shape, SEXP swapped, s
 /* If the bytes need no change, they become the payload without a copy. They do if unused bits are
  * set otherwise than in memory. */
 SEXP joist_r_from_bytes(SEXP bytes, SEXP dtype, SEXP shape, SEXP swapped) {
-  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+  joist_r_check_raw(bytes);
   const struct joist_elements elements = elements_of(dtype, shape, swapped, (size_t)XLENGTH(bytes));
   const struct joist_type type = {elements.dtype, false};
   const struct joist_run run = joist_r_run();

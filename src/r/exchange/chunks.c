@@ -184,7 +184,7 @@ SEXP joist_r_codecs(void) {
 
 static const struct joist_compression *codec_of(SEXP codec, SEXP bytes) {
   const char *const name = joist_r_string(codec, "codec");
-  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+  joist_r_check_raw(bytes);
   return codec_named(name);
 }
 

@@ -16,7 +16,7 @@
 SEXP joist_r_open_input(SEXP path, SEXP bytes, struct joist_r_input *input) {
   *input = (struct joist_r_input){.file = R_NilValue, .bytes = bytes};
   if (path == R_NilValue) {
-    if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+    joist_r_check_raw(bytes);
     input->size = (uint64_t)XLENGTH(bytes);
   } else {
     input->file = joist_r_open_file(path);

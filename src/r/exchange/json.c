@@ -2,6 +2,7 @@
 #include "r/exchange/json.h"
 
 #include "core/files/json.h"
+#include "r/base/arguments.h"
 #include "r/base/conditions.h"
 
 enum { DEPTH_MOST = 64, ROOM = 8 };
@@ -89,7 +90,7 @@ static SEXP read_value(struct reading *reading) {
 }
 
 SEXP joist_r_read_json(SEXP bytes) {
-  if (TYPEOF(bytes) != RAWSXP) joist_r_stop(JOIST_ERROR_VALUE, "`bytes` must be a raw vector");
+  joist_r_check_raw(bytes);
   const size_t n = (size_t)XLENGTH(bytes);
   if (n > INT32_MAX) joist_r_stop(JOIST_ERROR_VALUE, "this is not JSON that fits into R's strings");
   const char *const text = (const char *)RAW(bytes);

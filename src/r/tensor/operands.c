@@ -64,13 +64,7 @@ static void shape_of_vector(const struct joist_r_marks *marks, R_xlen_t n,
   } else if (n == 1 && is_zero(marks->rank)) {
     shape->rank = 0;
   } else {
-    if (n > INT32_MAX)
-      joist_r_stop(JOIST_ERROR_SHAPE,
-                   "a vector of %.0f elements is too long for one dimension (the largest extent is "
-                   "2^31 - 1); give it dimensions with dim<- or `shape`",
-                   (double)n);
-    shape->rank = 1;
-    shape->extent[0] = (uint32_t)n;
+    joist_r_vector_shape(n, shape);
   }
 }
 
@@ -463,13 +457,7 @@ static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r
   } else if (length == 1) {
     argument->shape.rank = 0;
   } else {
-    if (length > INT32_MAX)
-      joist_r_stop(JOIST_ERROR_SHAPE,
-                   "a vector of %.0f elements is too long for one dimension (the largest extent is "
-                   "2^31 - 1); give it dimensions with dim<- or `shape`",
-                   (double)length);
-    argument->shape.rank = 1;
-    argument->shape.extent[0] = (uint32_t)length;
+    joist_r_vector_shape(length, &argument->shape);
   }
   argument->operand.rank = argument->shape.rank;
   if (argument->shape.rank > 0 && joist_r_has_attributes(data)) {
@@ -640,9 +628,8 @@ void joist_r_operand(SEXP x, struct joist_operand *out) {
 }
 
 void joist_r_needs_data(const struct joist_r_value *value) {
-  if (value->form == JOIST_R_TRACED) joist_r_unknown_refuse(value->object);
-  if (value->form == JOIST_R_ABSTRACT)
-    joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() has a dtype and a shape, but no values");
+  if (value->form == JOIST_R_TRACED || value->form == JOIST_R_ABSTRACT)
+    joist_r_unknown_refuse(value->object);
 }
 
 /* ---- several ---- */

@@ -28,10 +28,6 @@ SEXP joist_r_integers(const uint32_t *from, int n) {
   return made;
 }
 
-static _Noreturn void damaged(void) {
-  joist_r_stop(JOIST_ERROR_VALUE, "this chunked tensor is damaged");
-}
-
 /* ---- chunked tensors ---- */
 
 enum { OWNER, LEAVES, PARTS };
@@ -89,7 +85,7 @@ joist_value_id joist_r_chunked_leaf(const struct joist_r_chunked *chunked, SEXP 
                                     struct joist_type type, const struct joist_shape *shape) {
   struct joist_program *const program = chunked->program;
   SEXP leaves = joist_r_chunked_leaves(chunked);
-  if (TYPEOF(leaf) != VECSXP) damaged();
+  if (TYPEOF(leaf) != VECSXP) joist_r_chunked_damaged();
   SEXP id = id_of(leaf);
   for (joist_value_id v = 0; v < program->value_count; v++) {
     const uint32_t input = program->values[v].input;
@@ -114,7 +110,7 @@ static joist_value_id add_program(const struct joist_r_chunked *chunked,
                                   const struct joist_program *from, SEXP leaves) {
   if (TYPEOF(leaves) != VECSXP || XLENGTH(leaves) < (R_xlen_t)from->input_count ||
       from->output_count != 1)
-    damaged();
+    joist_r_chunked_damaged();
   joist_value_id *const ids =
       (joist_value_id *)R_alloc(from->value_count + (size_t)1, (int)sizeof *ids);
   joist_value_id operands[JOIST_ELEMENT_OPERANDS];
@@ -127,7 +123,7 @@ static joist_value_id add_program(const struct joist_r_chunked *chunked,
     }
     struct joist_instruction i = from->instructions[value->instruction];
     if (i.result_count != 1 || i.region_count > 0 || i.operand_count > JOIST_ELEMENT_OPERANDS)
-      damaged();
+      joist_r_chunked_damaged();
     const struct joist_inference inference = {.signature = i.signature, .shape = {value->shape}};
     for (uint32_t k = 0; k < i.operand_count; k++) operands[k] = ids[i.operand[k]];
     i.operand = operands;
@@ -156,7 +152,7 @@ joist_value_id joist_r_chunked_add(const struct joist_r_chunked *chunked, SEXP x
   struct joist_type type;
   struct joist_shape shape;
   if (TYPEOF(leaves) != VECSXP || XLENGTH(leaves) != 1 || !joist_r_describe(x, &type, &shape))
-    damaged();
+    joist_r_chunked_damaged();
   return joist_r_chunked_leaf(chunked, VECTOR_ELT(leaves, 0), type, &shape);
 }
 

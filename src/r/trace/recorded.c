@@ -28,9 +28,12 @@ SEXP joist_r_program_new(struct joist_program **program) {
   return owner;
 }
 
+_Noreturn void joist_r_chunked_damaged(void) {
+  joist_r_stop(JOIST_ERROR_VALUE, "this chunked tensor is damaged");
+}
+
 SEXP joist_r_program_owner(SEXP text, struct joist_program **program) {
-  if (TYPEOF(text) != STRSXP || XLENGTH(text) != 1)
-    joist_r_stop(JOIST_ERROR_VALUE, "this chunked tensor is damaged");
+  if (TYPEOF(text) != STRSXP || XLENGTH(text) != 1) joist_r_chunked_damaged();
   SEXP owner = PROTECT(joist_r_program_new(program));
   struct joist_error error;
   joist_r_raise_if(joist_program_read(CHAR(STRING_ELT(text, 0)), *program, &error), &error);

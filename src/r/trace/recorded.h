@@ -14,6 +14,8 @@ SEXP joist_r_program_new(struct joist_program **program);
 /* The program of a text, which the returned object owns; raises joist_value_error for another
  * object or text. */
 SEXP joist_r_program_owner(SEXP text, struct joist_program **program);
+/* Raises joist_value_error. */
+_Noreturn void joist_r_chunked_damaged(void);
 /* Clears a program, whose owner is of no use then. */
 void joist_r_program_free(SEXP owner);
 

@@ -30,20 +30,16 @@ SEXP joist_r_region_begin(SEXP parent, SEXP like) {
 
 /* Numbers of a list of tensors in a trace. */
 static joist_value_id *numbers_of(SEXP pointer, SEXP tensors, R_xlen_t room) {
-  if (TYPEOF(tensors) != VECSXP) joist_r_stop(JOIST_ERROR_VALUE, "operands must be a list");
-  const R_xlen_t n = XLENGTH(tensors);
+  const R_xlen_t n = joist_r_list_length(tensors, "operands");
   joist_value_id *const numbers =
       (joist_value_id *)R_alloc((size_t)(n + room) + 1, (int)sizeof *numbers);
   for (R_xlen_t k = 0; k < n; k++) {
     struct joist_r_value value;
     joist_r_read_any(joist_rules_at(0), VECTOR_ELT(tensors, k), &value);
-    if (value.form == JOIST_R_ABSTRACT)
-      joist_r_stop(JOIST_ERROR_VALUE,
-                   "an nv_aval() cannot be combined with the tensors of a trace");
+    if (value.form == JOIST_R_ABSTRACT) joist_r_stop_abstract();
     if (value.form == JOIST_R_TRACED) {
       joist_r_check_open(value.payload);
-      if (!joist_r_is_within(pointer, value.payload))
-        joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
+      if (!joist_r_is_within(pointer, value.payload)) joist_r_stop_two_traces();
     }
     numbers[k] = joist_r_trace_number(pointer, &value, value.argument.operand.type);
   }

@@ -13,8 +13,7 @@ enum { KEPT_MOST = 8, KEPT_ANYWAY = 64 << 20 };
 
 /* The numbers of a list of tensors of a trace. */
 static joist_value_id *own_numbers(SEXP pointer, SEXP tensors) {
-  if (TYPEOF(tensors) != VECSXP) joist_r_stop(JOIST_ERROR_VALUE, "values of a trace are in a list");
-  const R_xlen_t n = XLENGTH(tensors);
+  const R_xlen_t n = joist_r_list_length(tensors, "values of a trace");
   joist_value_id *const numbers = (joist_value_id *)R_alloc((size_t)n + 1, (int)sizeof *numbers);
   for (R_xlen_t k = 0; k < n; k++) {
     struct joist_r_value value;

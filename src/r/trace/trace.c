@@ -351,6 +351,14 @@ SEXP joist_r_trace_read(const struct joist_r_value *value, struct joist_type typ
   return tensor;
 }
 
+_Noreturn void joist_r_stop_two_traces(void) {
+  joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
+}
+
+_Noreturn void joist_r_stop_abstract(void) {
+  joist_r_stop(JOIST_ERROR_VALUE, "an nv_aval() cannot be combined with the tensors of a trace");
+}
+
 SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
   struct joist_r_value value;
   joist_r_read_missing(joist_rules_at(0), x, &value);
@@ -359,7 +367,7 @@ SEXP joist_r_trace_constant(SEXP pointer, SEXP x) {
   joist_r_check_open(pointer);
   const struct joist_type type = value.argument.operand.type;
   if (value.form == JOIST_R_TRACED && !joist_r_is_within(pointer, value.payload))
-    joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
+    joist_r_stop_two_traces();
   joist_value_id mask;
   joist_r_trace_masks(pointer, &value, 1, &mask);
   SEXP traced = PROTECT(joist_r_traced(pointer, joist_r_trace_number(pointer, &value, type), false,

@@ -75,6 +75,8 @@ joist_value_id joist_r_trace_number(SEXP pointer, const struct joist_r_value *va
 uint32_t joist_r_trace_line(SEXP pointer);
 /* Raises joist_value_error when the trace has ended. */
 void joist_r_check_open(SEXP pointer);
+_Noreturn void joist_r_stop_two_traces(void);
+_Noreturn void joist_r_stop_abstract(void);
 /* Notes 1 + `id` for a value in a table by numbers of values, which grows as needed and is 0 where
  * nothing was noted. */
 void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_id value,

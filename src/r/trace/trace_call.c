@@ -17,14 +17,11 @@ static SEXP trace_of_operands(const struct joist_r_call *call) {
   SEXP pointer = in_body ? joist_r_session()->trace : R_NilValue;
   for (size_t k = 0; k < call->count; k++) {
     const struct joist_r_value *const value = &call->values[k];
-    if (value->form == JOIST_R_ABSTRACT)
-      joist_r_stop(JOIST_ERROR_VALUE,
-                   "an nv_aval() cannot be combined with the tensors of a trace");
+    if (value->form == JOIST_R_ABSTRACT) joist_r_stop_abstract();
     if (value->form != JOIST_R_TRACED) continue;
     joist_r_check_open(value->payload);
     if (in_body && joist_r_is_within(pointer, value->payload)) continue;
-    if (pointer != R_NilValue && pointer != value->payload)
-      joist_r_stop(JOIST_ERROR_VALUE, "tensors of two different jit() traces cannot be combined");
+    if (pointer != R_NilValue && pointer != value->payload) joist_r_stop_two_traces();
     pointer = value->payload;
   }
   joist_r_check_open(pointer);

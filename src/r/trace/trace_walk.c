@@ -5,6 +5,7 @@
 
 #include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
+#include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_mask.h"
@@ -118,8 +119,8 @@ static bool *flags_of(const struct joist_program *program) {
 
 /* Sets the flags of tensors of the trace. */
 static void flag_values(SEXP pointer, SEXP tensors, bool *flags) {
-  if (TYPEOF(tensors) != VECSXP) joist_r_stop(JOIST_ERROR_VALUE, "values of a trace are in a list");
-  for (R_xlen_t k = 0; k < XLENGTH(tensors); k++) {
+  const R_xlen_t n = joist_r_list_length(tensors, "values of a trace");
+  for (R_xlen_t k = 0; k < n; k++) {
     struct joist_r_value value;
     joist_r_read_missing(joist_rules_at(0), VECTOR_ELT(tensors, k), &value);
     const bool own = value.form == JOIST_R_TRACED && value.payload == pointer && !value.leaf;
