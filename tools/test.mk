@@ -66,7 +66,7 @@ cuda = make -C tests/core/cuda CC="$(cached)cc" CXX="$(cached)c++" AS_INSTALLED=
 # tools/test sets FIRST to what builds: other steps wait for it, because make goes through the list
 # once and would start all of them before it came back to the steps that need the package.
 $(filter-out build install sanitizers,$(steps) $(long_steps)): | $(FIRST)
-$(filter-out install-quick,$(quick_steps)): | $(FIRST)
+$(filter-out install-quick core-quick,$(quick_steps)): | $(FIRST)
 
 # A copy of the tree, without the objects of earlier builds.
 $(work)/staged: $(shell find $(root)/* -path $(root)/local -prune -o -name build -prune -o \
@@ -134,7 +134,7 @@ core_quick = make -C tests/core CC="$(cached)cc" BUILD=$(work)/core LDFLAGS=-Wl,
 core-quick-built:
 	@mkdir -p $(work) && $(core_quick) >$(work)/core.log 2>&1
 
-core-quick:
+core-quick: | core-quick-built
 	@COUNTS="core tests" $(step) env JOIST_TEST_WIDEST=1 $(core_quick) check
 .PHONY: core-quick-built
 
