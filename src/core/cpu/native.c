@@ -9,7 +9,7 @@
 #include "core/base/tally.h"
 #include "core/codegen/c_source.h"
 #include "core/codegen/native.h"
-#include "core/cpu/native_cache.h"
+#include "core/cpu/native_compile.h"
 #include "core/cpu/row_fold.h"
 #include "core/cpu/steps.h"
 #include "core/kernels/kernels.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/cpu/native_cache.h"
+#include "core/cpu/native_compile.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/memory/run.h"

@@ -9,7 +9,7 @@
 
 #include "core/base/pool.h"
 #include "core/base/threads.h"
-#include "core/cpu/native_cache.h"
+#include "core/cpu/native_compile.h"
 #include "core/device.h"
 #include "core/kernels/half_tables.h"
 #include "core/kernels/kernels.h"

@@ -1,5 +1,5 @@
 /* Entries, files and processes. */
-#include "core/cpu/native_cache.h"
+#include "core/cpu/native_compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

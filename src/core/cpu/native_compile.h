@@ -1,7 +1,7 @@
 /* Compiled source texts. Each is compiled once, by a separate process, while the interpreter runs.
  * A text that fails to compile is not tried again. Only R's thread calls this. */
-#ifndef JOIST_CORE_CPU_NATIVE_CACHE_H
-#define JOIST_CORE_CPU_NATIVE_CACHE_H
+#ifndef JOIST_CORE_CPU_NATIVE_COMPILE_H
+#define JOIST_CORE_CPU_NATIVE_COMPILE_H
 
 #include "core/base/run.h"
 #include "core/base/status.h"
