@@ -80,7 +80,7 @@ moments_of <- function(x, y, use, correction, name, root = FALSE) {
     stop_joist("joist_shape_error", name, " of ", rows[1L], " and ", rows[2L], " rows")
   }
   if (use == "all.obs") check_all_observed(columns, name)
-  leaves_out <- !use %in% c("everything", "all.obs") && any(vapply(columns, may_have_nan, NA))
+  leaves_out <- !use %of% c("everything", "all.obs") && any(vapply(columns, may_have_nan, NA))
   pairwise <- use == "pairwise.complete.obs"
   moments <- if (leaves_out) observed_moments(wide, pairwise) else all_moments(wide)
   result <- if (is.null(correction)) {

@@ -109,7 +109,7 @@ output_indices <- function(read, inputs) {
   dots <- max(0L, suppressWarnings(as.integer(own)), na.rm = TRUE)
   if (is.null(read$output)) {
     named <- grep("[a-zA-Z]", own, value = TRUE)
-    once <- sort(named[!named %in% named[duplicated(named)]], method = "radix")
+    once <- sort(named[!named %of% named[duplicated(named)]], method = "radix")
     return(c(as.character(rev(seq_len(dots))), once))
   }
   output <- fill_dots(read$output, dots)
@@ -182,7 +182,7 @@ without_repetition <- function(term, extents) {
 }
 
 sum_all_but <- function(term, needed) {
-  out <- which(!term$indices %in% needed)
+  out <- which(!term$indices %of% needed)
   if (length(out) == 0L) {
     return(term)
   }

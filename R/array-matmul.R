@@ -182,7 +182,7 @@ check_dot_dims <- function(batch, contracting, lhs, rhs) {
   for (k in 1:2) {
     dims <- c(batch[[k]], contracting[[k]])
     extents <- list(lhs, rhs)[[k]]
-    if (!all(dims %in% seq_along(extents)) || anyDuplicated(dims)) {
+    if (!all(dims %of% seq_along(extents)) || anyDuplicated(dims)) {
       stop_joist(
         "joist_shape_error", "dimensions of ", c("`lhs`", "`rhs`")[k], " must be different ones ",
         "from 1 to ", length(extents)

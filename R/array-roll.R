@@ -22,7 +22,7 @@ nv_roll <- function(x, shift, dims = NULL) {
     return(nv_reshape(nv_roll(nv_flatten(x), shift, 1L), shape(x)))
   }
   dims <- dims_of(dims, x)
-  if (!is_whole(shift) || !length(shift) %in% c(1L, length(dims))) {
+  if (!is_whole(shift) || !length(shift) %of% c(1L, length(dims))) {
     stop_joist("joist_value_error", "`shift` must be whole numbers: one, or one for each of `dims`")
   }
   shift <- rep_len(shift, length(dims))

@@ -43,7 +43,7 @@ nv_is_in <- function(x, table) nv_match(x, table) != 0L
 #' @rdname nv_match
 #' @export
 nv_searchsorted <- function(sorted, values, side = "left") {
-  if (!is.character(side) || length(side) != 1L || !side %in% c("left", "right")) {
+  if (!is.character(side) || length(side) != 1L || !side %of% c("left", "right")) {
     stop_joist("joist_value_error", "`side` must be \"left\" or \"right\"")
   }
   right <- side == "right"

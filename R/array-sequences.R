@@ -51,7 +51,7 @@ nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, devi
   first <- one_number(start, "start", wide)
   last <- one_number(end, "end", wide)
   intervals <- max(steps - 1, 1)
-  whole <- dtype_kind(dtype) %in% c("int", "uint")
+  whole <- dtype_kind(dtype) %of% c("int", "uint")
   number <- beside(nv_iota(1L, if (whole) "ui64" else wide, steps, start = 0), first)
   x <- if (whole) {
     whole_steps(first, last, number, intervals)

@@ -45,6 +45,7 @@
 nv_var <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
   check_flag(na_rm, "na_rm")
   check_number(correction, "correction")
+  x <- one_if_missing(x, dims, na_rm)
   fused("variance", variance, x, dims_by_name(dims, x), drop, correction, FALSE, na_rm)
 }
 
@@ -53,6 +54,7 @@ nv_var <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
 nv_sd <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
   check_flag(na_rm, "na_rm")
   check_number(correction, "correction")
+  x <- one_if_missing(x, dims, na_rm)
   fused("variance", variance, x, dims_by_name(dims, x), drop, correction, TRUE, na_rm)
 }
 
@@ -70,6 +72,16 @@ nv_norm <- function(x, dims = NULL, drop = TRUE, p = 2) {
 #' @export
 nv_count_nonzero <- function(x, dims = NULL, drop = TRUE) {
   nv_reduce_sum(nv_convert(x, "bool"), dims, drop, dtype = "i64")
+}
+
+# x, or a missing element of its rank and dtype if all elements are reduced and one is missing: the
+# result is missing.
+one_if_missing <- function(x, dims, remove = FALSE) {
+  whole <- is.null(dims) && !remove && is_tensor(x) && has_elements(x) && !is_chunked(x)
+  if (!whole || is.null(mask_of(x))) {
+    return(x)
+  }
+  nv_mask(nv_reshape(slice(nv_flatten(x), 1L, 1L, 1L), rep(1L, ndims(x))), TRUE)
 }
 
 variance <- function(x, dims, drop, correction, root, remove = FALSE) {
@@ -233,6 +245,7 @@ compiled <- new.env(parent = emptyenv())
 #' median(nv_tensor(c(3, NA, 1), "ui8"), na.rm = TRUE)
 #' @export
 nv_median <- function(x, dims = NULL, drop = TRUE) {
+  x <- one_if_missing(x, dims)
   fused("quantiles", quantiles, x, 0.5, dims_by_name(dims, x), drop, TRUE, 7)
 }
 

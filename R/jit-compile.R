@@ -214,7 +214,7 @@ collected_arguments <- function(arguments) {
 
 jit_run <- function(state, f, arguments, static, promotion, policy, device, notes) {
   force(arguments) # not within a method for %in%, which would take the class from an error
-  dynamic <- if (length(static) > 0L) !(names(arguments) %in% static)
+  dynamic <- if (length(static) > 0L) !(names(arguments) %of% static)
   known <- arguments
   if (!is.null(dynamic)) known[!dynamic] <- lapply(arguments[!dynamic], content_of)
   out <- .Call(joist_r_jit_call, state, known, dynamic, promotion, policy, device)
@@ -344,12 +344,12 @@ first_misfit <- function(x, at = "", fits = is_result) {
 # there is none.
 counterpart <- function(name) {
   others <- c(plogis = "nv_logistic", psigamma = "nv_polygamma")
-  if (name %in% names(others)) {
+  if (name %of% names(others)) {
     return(others[[name]])
   }
   own <- paste0("nv_", name)
   numeric <- grepl("^[dpq]", name) && exists(name, asNamespace("stats"), inherits = FALSE)
-  if ((numeric || name %in% c("beta", "lbeta")) && own %in% getNamespaceExports(topenv())) own
+  if ((numeric || name %of% c("beta", "lbeta")) && own %of% getNamespaceExports(topenv())) own
 }
 
 trace_condition <- function(call, message) {

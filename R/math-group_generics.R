@@ -81,7 +81,7 @@ Math.nv_tensor <- function(x, ...) {
 
 # round(), signif() and log() have a second argument; trunc() ignores others.
 math_with_arguments <- function(generic, x, ...) {
-  if (generic %in% c("round", "signif")) {
+  if (generic %of% c("round", "signif")) {
     given <- lapply(list(...), function(part) if (is_tensor(part)) as.vector(part) else part)
     return(do.call(if (generic == "round") nv_round else nv_signif, c(list(x), given)))
   }
@@ -97,7 +97,7 @@ log.nv_tensor <- function(x, base = exp(1)) {
     return(nv_log(x))
   }
   # Exact for powers of the base, as R's.
-  if (is.numeric(base) && !is.object(base) && length(base) == 1L && base %in% c(2, 10)) {
+  if (is.numeric(base) && !is.object(base) && length(base) == 1L && base %of% c(2, 10)) {
     return(if (base == 2) nv_log2(x) else nv_log10(x))
   }
   nv_log(x) / log(base)
@@ -152,11 +152,11 @@ is_plain_numbers <- function(x) (is.numeric(x) || is.logical(x)) && !is.object(x
 
 # A sum or product of R integers beyond the range of R's integers becomes an i64.
 summary_of_plain <- function(generic, x) {
-  if (generic %in% c("any", "all")) {
+  if (generic %of% c("any", "all")) {
     return(do.call(generic, list(x != 0)))
   }
   value <- do.call(generic, list(if (is.integer(x)) as.double(x) else x))
-  if (is.logical(x) && generic %in% c("min", "max")) {
+  if (is.logical(x) && generic %of% c("min", "max")) {
     as.logical(value)
   } else if (is.double(x)) {
     value
@@ -189,7 +189,7 @@ summary_of_numbers <- function(generic, parts, remove) {
   })
   parts <- Filter(function(x) is_tensor(x) || length(x) > 0L, parts)
   # The extreme of integers that are all missing is missing: of it only the dtype counts.
-  gone <- vapply(parts, function(x) generic %in% c("min", "max") && is_gone(x), NA)
+  gone <- vapply(parts, function(x) generic %of% c("min", "max") && is_gone(x), NA)
   if (!any(gone) || all(gone)) {
     return(do.call(generic, parts))
   }
@@ -239,8 +239,13 @@ is.na.nv_tensor <- function(x) as_array(nv_is_na(x))
 
 #' @export
 anyNA.nv_tensor <- function(x, recursive = FALSE) {
-  as.logical(nv_compute(nv_reduce_any(nv_is_na(x))))
+  if (is_traced(x) || !has_elements(x) || is_chunked(x)) {
+    return(as.logical(nv_compute(nv_reduce_any(nv_is_na(x)))))
+  }
+  !is.null(mask_of(x)) || has_nan(x) && as.logical(fused("any_nan", any_nan, x))
 }
+
+any_nan <- function(x) nv_reduce_any(nv_is_nan(x))
 
 #' Compare tensors
 #'

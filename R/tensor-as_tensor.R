@@ -101,7 +101,7 @@ terra_dtypes <- c(
 #' @export
 as_tensor.SpatRaster <- function(x, na = "missing", ...) {
   stored <- unique(terra::datatype(x))
-  if (length(stored) != 1L || !stored %in% names(terra_dtypes)) {
+  if (length(stored) != 1L || !stored %of% names(terra_dtypes)) {
     stop_joist(
       "joist_dtype_error", "the layers of this raster are of type ",
       paste0("\"", stored, "\"", collapse = ", "), ", which is not one dtype; take layers of one ",
@@ -127,7 +127,7 @@ as_tensor.SpatRaster <- function(x, na = "missing", ...) {
 
 # Integers of 64 bits that were read as doubles.
 check_doubles <- function(values, dtype, package) {
-  large <- if (dtype %in% c("i64", "ui64")) which(abs(values) >= 2^53)
+  large <- if (dtype %of% c("i64", "ui64")) which(abs(values) >= 2^53)
   if (length(large) > 0L) {
     stop_joist(
       "joist_value_error", "value ", large[1L], " is ", format(values[large[1L]], digits = 17),
@@ -187,7 +187,7 @@ hdf5_dtype <- function(text, size) {
   }
   parts <- "^H5T_COMPOUND \\{[^;]*\"r\"[^;]*;[^;]*\"i\"[^;]*; }$"
   pair <- fields == "H5T_COMPOUND" || grepl(parts, fields)
-  if (pair && size %in% c(8, 16)) {
+  if (pair && size %of% c(8, 16)) {
     return(if (size == 8) "c64" else "c128")
   }
   float <- grepl("^H5T_IEEE_F|floating-point", text)
@@ -196,7 +196,7 @@ hdf5_dtype <- function(text, size) {
   }
   parts <- regmatches(text, regexec("^H5T_(STD|IEEE)_([UIF])([0-9]+)[BL]E$", text))[[1L]]
   name <- if (length(parts) > 0L) paste0(c(U = "ui", I = "i", F = "f")[[parts[3L]]], parts[4L])
-  if (is.null(name) || !name %in% c("f16", terra_dtypes)) {
+  if (is.null(name) || !name %of% c("f16", terra_dtypes)) {
     stop_no_hdf5_dtype(text)
   }
   name
@@ -207,7 +207,7 @@ stop_no_hdf5_dtype <- function(text) {
 }
 
 hdf5_tensor <- function(values, dtype, extents, package) {
-  if (dtype %in% c("c64", "c128")) {
+  if (dtype %of% c("c64", "c128")) {
     named <- is.data.frame(values) && identical(names(values), c("r", "i"))
     if (!named) stop_no_hdf5_dtype("H5T_COMPOUND")
     values <- complex(real = as.vector(values$r), imaginary = as.vector(values$i))

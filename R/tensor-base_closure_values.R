@@ -159,7 +159,7 @@ extremes_of <- function(parts, remove, larger, of_vectors) {
   counts <- vapply(parts, length, 1)
   n <- if (any(counts == 0)) 0 else max(counts)
   first <- parts[[1L]]
-  if (any(!counts %in% c(1, n)) || length(unique(lapply(parts[counts > 1], part_shape))) > 1L) {
+  if (any(!counts %of% c(1, n)) || length(unique(lapply(parts[counts > 1], part_shape))) > 1L) {
     parts <- lapply(parts, repeated, n)
   }
   either <- if (remove) function(a, b) number_of(a, b, larger) else larger

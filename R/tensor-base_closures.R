@@ -118,12 +118,18 @@ own_generic <- function(name, namespace) {
 
 # A dispatch makes a simpleError of any error in an argument that it evaluates. So that conditions
 # keep their class, this generic evaluates such arguments before. On `...`, where a dispatch takes
-# long, only for objects.
+# long, and in match() and %in%, which are called often, it dispatches only on objects.
 evaluating_first <- function(generic, name) {
   dispatch <- call("standardGeneric", as.vector(generic@generic))
+  of_base <- call("::", quote(base), as.name(name))
   code <- if (identical(generic@signature, "...")) {
-    default <- bquote(.(call("::", quote(base), as.name(name)))(..., na.rm = na.rm))
-    bquote(if (any(vapply(list(...), is.object, NA))) .(dispatch) else .(default))
+    bquote(
+      if (any(vapply(list(...), is.object, NA))) .(dispatch) else .(of_base)(..., na.rm = na.rm)
+    )
+  } else if (name %in% c("match", "%in%")) {
+    given <- lapply(names(formals(generic)), as.name)
+    default <- as.call(c(of_base, given))
+    bquote(if (is.object(x) || is.object(table)) .(dispatch) else .(default))
   } else {
     looked_at <- if (name %in% names(base_methods_of_two)) 1:2 else 1L
     first <- lapply(lapply(generic@signature[looked_at], as.name), function(name) {

@@ -137,7 +137,7 @@ NULL
 #' @rawNamespace S3method(rowsum, nv_tensor)
 rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # nolint
   check_flag(reorder, "reorder")
-  if (!ndims(x) %in% 1:2) {
+  if (!ndims(x) %of% 1:2) {
     stop_joist("joist_shape_error", "rowsum() of a tensor of rank ", ndims(x), ", not 1 or 2")
   }
   if (ndims(x) == 1L) x <- nv_unsqueeze(x, 2L)

@@ -78,7 +78,7 @@ nv_write_bin <- function(x, con = raw(), endian = .Platform$endian, na = NULL) {
 }
 
 is_swapped <- function(endian) {
-  if (!is.character(endian) || length(endian) != 1L || !endian %in% c("little", "big", "swap")) {
+  if (!is.character(endian) || length(endian) != 1L || !endian %of% c("little", "big", "swap")) {
     stop_joist("joist_value_error", "`endian` must be \"little\", \"big\" or \"swap\"")
   }
   endian != .Platform$endian

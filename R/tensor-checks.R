@@ -1,5 +1,8 @@
 # Checks of scalar arguments, which come before the core sees them: conditions name the argument.
 
+# Base R's %in%, which joist's own functions call without the dispatch of the generic.
+`%of%` <- base::`%in%`
+
 # Base R's error for an argument without a value, with the user's call. To be called by the function
 # that the argument was passed on to.
 stop_missing <- function(name) {
@@ -16,7 +19,7 @@ check_flag <- function(x, name) {
 }
 
 check_choice <- function(x, name, choices) {
-  if (!is.character(x) || length(x) != 1L || !x %in% choices) {
+  if (!is.character(x) || length(x) != 1L || !x %of% choices) {
     stop_joist(
       "joist_value_error", "`", name, "` must be one of ",
       paste0("\"", choices, "\"", collapse = ", ")
@@ -127,7 +130,7 @@ as_function <- function(found, name) {
 # A number for each dimension, from one for all.
 per_dimension <- function(x, rank, what) {
   if (missing(x)) stop_missing(what)
-  if (!is_whole(x) || !length(x) %in% c(1L, rank)) {
+  if (!is_whole(x) || !length(x) %of% c(1L, rank)) {
     stop_joist(
       "joist_shape_error", "`", what, "` must be a whole number",
       if (rank != 1L) paste0(", or one for each of the ", rank, " dimensions")

@@ -123,7 +123,7 @@ changed_message <- function(facts, file, line) {
       paste0(count, " results of ", facts$dtype, ", the first at position ", position, ", do")
     }
     flags <- facts$dtype == "bool"
-    wide <- if (facts$bounded || facts$dtype %in% c("i64", "ui64")) "f64" else "i64"
+    wide <- if (facts$bounded || facts$dtype %of% c("i64", "ui64")) "f64" else "i64"
     what <- paste0(
       what, " not fit and ", if (facts$bounded || flags) "become" else "wrap", if (one) "s",
       if (facts$bounded) " the nearest number that does",
@@ -198,7 +198,7 @@ promotion_message <- function(facts, file, line) {
   if (length(what) > 3L) what <- c(what[1:2], paste("promotes", length(what) - 2L, "more"))
   last <- length(what)
   if (last > 1L) what <- paste(paste(what[-last], collapse = ", "), "and", what[last])
-  subject <- if (facts$op %in% c("update", "put")) {
+  subject <- if (facts$op %of% c("update", "put")) {
     "assignment"
   } else {
     paste0(if (!grepl(".", facts$op, fixed = TRUE)) "nv_", facts$op, "()")
@@ -223,7 +223,7 @@ warn_of_view <- function(count, dtype, reason) {
     unrepresentable = paste0(
       values, " that its numbers cannot hold, so the result of an earlier call may be wrong; ",
       "give that call as_array(x, as = \"character\")",
-      if (dtype %in% c("i64", "ui64")) " or as = \"integer64\""
+      if (dtype %of% c("i64", "ui64")) " or as = \"integer64\""
     ),
     file = paste0(values, " in a mapped file that has become shorter; read the file again"),
     device = paste0(values, " that could not be copied from the device")
@@ -342,7 +342,7 @@ legible_call <- function(call, frame) {
 tell_of_rounding <- function(number, position, dtype, refused) {
   message <- paste0(
     format(number, digits = 17L), " at position ", position,
-    if (dtype %in% c("i64", "ui64")) {
+    if (dtype %of% c("i64", "ui64")) {
       paste0(
         " is a double beyond 2^53, which R may have rounded when it read it; give 64-bit integers ",
         "as text, as in nv_tensor(\"9007199254740993\", \"", dtype, "\")"

@@ -278,7 +278,7 @@ as.vector.nv_tensor <- function(x, mode = "any") {
 
 # As R writes zeros, without their sign: factor() compares texts.
 as_r_text <- function(text) {
-  text[text %in% "-0"] <- "0"
+  text[text %of% "-0"] <- "0"
   is_complex <- !is.na(text) & endsWith(text, "i")
   if (!any(is_complex)) {
     return(text)
@@ -325,15 +325,21 @@ as.integer.nv_tensor <- function(x, ...) {
   if (!is_float_dtype(x)) {
     return(as.vector.nv_tensor(x, "integer"))
   }
-  # As R's, this drops fractions, and NaN is NA; a value that no integer can hold is an error.
-  whole <- trunc(as.vector.nv_tensor(x, "double"))
-  missing <- is.na(whole)
-  whole <- as.vector.nv_tensor(nv_tensor(replace(whole, missing, 0), "i32"), "integer")
-  replace(whole, missing, NA)
+  # As R's, this drops fractions, and NaN is NA; a value that no integer can hold is an error, of
+  # which R warns.
+  x <- as.vector.nv_tensor(x, "double")
+  tryCatch(as.integer(x), warning = function(w) {
+    missing <- is.na(x)
+    whole <- nv_tensor(replace(trunc(x), missing, 0), "i32")
+    replace(as.vector(whole, "integer"), missing, NA)
+  })
 }
 
 #' @export
 as.logical.nv_tensor <- function(x, ...) {
+  if (has_elements(x) && !is_complex_dtype(x)) {
+    return(as.logical(.Call(joist_r_as_array, x, "double", TRUE, Inf)))
+  }
   truth <- as_array(nv_convert(x, "bool"))
   # In R, NaN is neither.
   if (has_nan(x)) truth[is.na(x)] <- NA

@@ -67,7 +67,7 @@ as.character.joist_dtype <- function(x, ...) format(x)
 
 #' @export
 Ops.joist_dtype <- function(e1, e2) {
-  if (!.Generic %in% c("==", "!=")) {
+  if (!.Generic %of% c("==", "!=")) {
     stop_joist("joist_dtype_error", "dtypes can only be compared with == and !=")
   }
   same <- identical(format(as_dtype(e1)), format(as_dtype(e2)))
@@ -113,9 +113,9 @@ dtype_facts <- function(x) .Call(joist_r_dtype_info, x)
 
 # What R code asks of dtypes, and of the dtypes of tensors.
 dtype_kind <- function(x) .Call(joist_r_dtype_kind, x)
-is_integer_dtype <- function(x) dtype_kind(x) %in% c("int", "uint")
+is_integer_dtype <- function(x) dtype_kind(x) %of% c("int", "uint")
 is_float_dtype <- function(x) dtype_kind(x) == "float"
 is_complex_dtype <- function(x) dtype_kind(x) == "complex"
-is_inexact_dtype <- function(x) dtype_kind(x) %in% c("float", "complex")
+is_inexact_dtype <- function(x) dtype_kind(x) %of% c("float", "complex")
 has_nan <- function(x) .Call(joist_r_dtype_has_nan, x)
-is_int64 <- function(x) format(dtype(x)) %in% c("i64", "ui64")
+is_int64 <- function(x) format(dtype(x)) %of% c("i64", "ui64")

@@ -37,10 +37,10 @@ nv_squeeze <- function(x, dims = NULL) {
   x <- as_operand(x)
   extents <- shape(x)
   dims <- if (is.null(dims)) which(extents == 1L) else dims_by_name(dims, x)
-  if (!is_whole(dims) || !all(dims %in% which(extents == 1L))) {
+  if (!is_whole(dims) || !all(dims %of% which(extents == 1L))) {
     stop_joist("joist_shape_error", "only dimensions of extent 1 can be squeezed")
   }
-  nv_reshape(x, extents[!seq_along(extents) %in% dims])
+  nv_reshape(x, extents[!seq_along(extents) %of% dims])
 }
 
 #' @rdname nv_transpose
@@ -347,7 +347,7 @@ ends <- function(x, n, first) {
   if (length(extents) == 0L) {
     return(x)
   }
-  if (!is.numeric(n) || !length(n) %in% seq_along(extents)) {
+  if (!is.numeric(n) || !length(n) %of% seq_along(extents)) {
     stop_joist("joist_shape_error", "`n` must be a number, or one for each dimension")
   }
   start <- rep(1L, length(extents))

@@ -64,7 +64,7 @@ head_values <- function(x, n) {
 }
 
 # Integers that R would have as doubles, of which it shows seven digits.
-is_long_integer <- function(x) format(dtype(x)) %in% c("i32", "ui32", "i64", "ui64")
+is_long_integer <- function(x) format(dtype(x)) %of% c("i32", "ui32", "i64", "ui64")
 
 # The first rows and columns, about as many of one as of the other where neither is short, of as
 # many slices as there is room for.

@@ -172,7 +172,7 @@ out_of_blocks <- function(x, parts) {
 
 quantized_dtype <- function(dtype) {
   type <- dtype_info(dtype)
-  if (!type$kind %in% c("int", "float") || type$bits < 2L || type$bits > 16L ||
+  if (!type$kind %of% c("int", "float") || type$bits < 2L || type$bits > 16L ||
     format(type$dtype) == "f8E8M0FNU") {
     stop_joist(
       "joist_dtype_error", "numbers are quantized to signed integers and floats of 2 to 16 bits, ",

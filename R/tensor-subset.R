@@ -221,7 +221,7 @@ put_traced <- function(x, indices, value) {
     positions <- nv_flatten(nv_broadcast_to(rows, shape) + nv_broadcast_to(columns, shape))
   }
   many <- prod(counts)
-  if (!length(value) %in% c(1L, many)) {
+  if (!length(value) %of% c(1L, many)) {
     stop_joist(
       "joist_shape_error", length(value), " values cannot replace ", many, " elements"
     )
@@ -243,7 +243,7 @@ nv_tensor_of <- function(x) if (is_number(x)) as_operand(x) else x
 # Whether these are the positions right behind the last element, and the values fit them.
 is_append <- function(index, extent, value) {
   is.numeric(index) && !is.object(index) && isTRUE(index[1L] == extent + 1) &&
-    length(value) %in% c(1L, length(index)) && all(index == extent + seq_along(index))
+    length(value) %of% c(1L, length(index)) && all(index == extent + seq_along(index))
 }
 
 # rbind() of data frames, and with that merge() by several keys, must not take rounded whole numbers

@@ -510,3 +510,56 @@ test_that("a mask with NA changes nothing there, in jit() too", {
   }
   expect_identical(as_array(jit(g)(nv_tensor(c(5, 6, 7)), nv_tensor(c(1, NA, -1)))), 13)
 })
+
+test_that("a reduction of all elements, one of them missing, is missing, of the usual type", {
+  for (type in c("i8", "i32", "i64", "ui64", "f32", "f64", "bf16", "c64")) {
+    x <- nv_tensor(matrix(c(100, NA, 100, 100), 2), type)
+    for (f in list(nv_reduce_sum, nv_reduce_prod, nv_mean)) {
+      full <- f(nv_replace_na(x, 100))
+      expect_no_warning(whole <- f(x))
+      expect_identical(is.na(whole), TRUE)
+      expect_identical(format(dtype(whole)), format(dtype(suppressWarnings(full))))
+      expect_identical(shape(whole), integer())
+      expect_identical(shape(f(x, drop = FALSE)), c(1L, 1L))
+      expect_identical(as.vector(is.na(f(x, 1L))), c(TRUE, FALSE))
+    }
+  }
+  expect_identical(as.vector(nv_reduce_max(x[, 2] |> Re(), na_rm = TRUE)), 100)
+  x <- nv_tensor(c(1, NaN, NA, 2), "f64")
+  for (f in list(var, sd, median, nv_median, nv_sd)) {
+    expect_identical(is.na(f(x)), TRUE)
+    expect_identical(shape(f(x)), integer())
+  }
+  expect_identical(shape(nv_var(x, drop = FALSE)), 1L)
+  expect_identical(anyNA(x), TRUE)
+  expect_identical(anyNA(x[4:1][1:2]), TRUE)
+  expect_identical(anyNA(x[c(1, 4)]), FALSE)
+  expect_identical(anyNA(x[1:2]), TRUE)
+  expect_identical(anyNA(nv_tensor(1:3)), FALSE)
+})
+
+test_that("as.integer(), as.logical() and as.complex() agree with base R, also for missing values", {
+  values <- c(-1.9, 0, NA, NaN, 2.5, 1e9)
+  for (type in c("f64", "f32")) {
+    x <- nv_tensor(values, type)
+    expect_identical(as.integer(x), as.integer(values))
+    expect_identical(as.logical(x), as.logical(values))
+    expect_identical(as.complex(x), as.complex(as.vector(x)))
+  }
+  expect_error(as.integer(nv_tensor(c(NA, NaN, 3e9), "f64")), class = "joist_value_error")
+  expect_error(as.integer(nv_tensor(c(NA, Inf), "f64")), class = "joist_value_error")
+  whole <- c(NA, 0, 7)
+  for (type in c("i8", "i32", "i64", "ui64", "ui8")) {
+    x <- nv_tensor(whole, type)
+    expect_identical(as.integer(x), as.integer(whole))
+    expect_identical(as.logical(x), as.logical(whole))
+    expect_identical(as.double(x), whole)
+  }
+  large <- nv_tensor(c("9007199254740993", "0", NA), "i64")
+  expect_identical(as.logical(large), c(TRUE, FALSE, NA))
+  expect_identical(as.logical(nv_tensor(c(TRUE, NA, FALSE))), c(TRUE, NA, FALSE))
+  # What a mask covers need not fit R's integers.
+  x <- nv_mask(nv_tensor(c("9223372036854775807", "3"), "i64"), c(TRUE, FALSE))
+  expect_identical(as_array(x, "integer"), c(NA, 3L))
+  expect_identical(as.vector(x), c(NA, 3))
+})

@@ -46,6 +46,9 @@ size_t joist_missing_count(joist_host host, const void *values, size_t n,
                            const struct joist_run *run);
 /* Writes whether each value is missing. */
 void joist_missing_mask(joist_host host, const void *values, size_t n, uint8_t *mask);
+/* Writes `na`, a value, in the places that the mask has. */
+void joist_missing_put(joist_host host, const uint8_t *mask, size_t n, const void *na,
+                       void *values);
 /* Copies the values, those that are missing as one that is not, or as 0. */
 void joist_missing_filled(joist_host host, const void *values, size_t n, void *filled);
 

@@ -149,6 +149,26 @@ void joist_missing_mask(joist_host host, const void *values, size_t n, uint8_t *
   }
 }
 
+#define PUT(WORD)                                                  \
+  do {                                                             \
+    WORD word, *const at = values;                                 \
+    memcpy(&word, na, sizeof word);                                \
+    JOIST_VECTORIZE_LOOP                                           \
+    for (size_t i = 0; i < n; i++) at[i] = mask[i] ? word : at[i]; \
+  } while (0)
+
+void joist_missing_put(joist_host host, const uint8_t *mask, size_t n, const void *na,
+                       void *values) {
+  const size_t size = patterns[host].size;
+  if (size == sizeof(uint32_t))
+    PUT(uint32_t);
+  else if (size == sizeof(uint64_t))
+    PUT(uint64_t);
+  else
+    for (size_t i = 0; i < n; i++)
+      if (mask[i]) memcpy((char *)values + i * size, na, size);
+}
+
 /* The first value that is not missing, or 0. */
 static void find_present(joist_host host, const char *values, size_t n, char *present) {
   const size_t size = joist_host_size(host);

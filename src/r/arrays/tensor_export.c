@@ -55,19 +55,29 @@ static void keep_first(struct joist_r_value *value, SEXP first) {
 
 /* NA in the places of a mask. */
 static void set_missing(joist_host host, const uint8_t *mask, size_t n, void *values) {
-  const size_t size = joist_host_size(host);
-  char na[16];
   const Rcomplex none = {.r = NA_REAL, .i = NA_REAL};
   const int64_t least = INT64_MIN;
   const int integer = NA_INTEGER;
-  if (host == JOIST_HOST_COMPLEX || host == JOIST_HOST_DOUBLE)
-    memcpy(na, &none, size);
-  else if (host == JOIST_HOST_INTEGER64)
-    memcpy(na, &least, size);
-  else
-    memcpy(na, &integer, size);
-  for (size_t k = 0; k < n; k++)
-    if (mask[k]) memcpy((char *)values + k * size, na, size);
+  const bool real = host == JOIST_HOST_COMPLEX || host == JOIST_HOST_DOUBLE;
+  const void *const na = real                           ? (const void *)&none
+                         : host == JOIST_HOST_INTEGER64 ? (const void *)&least
+                                                        : (const void *)&integer;
+  joist_missing_put(host, mask, n, na, values);
+}
+
+/* Writes the elements; what a mask covers need not fit. */
+static void export_elements(const struct joist_r_value *value, joist_host host, bool lossy,
+                            void *out) {
+  const joist_dtype dtype = value->argument.operand.type.dtype;
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  joist_status status =
+      joist_export(dtype, value->data, value->count, host, lossy, out, &run, &error);
+  if (status == JOIST_ERROR_VALUE && value->mask != NULL)
+    status =
+        joist_export(dtype, joist_r_zeroed(value), value->count, host, lossy, out, &run, &error);
+  joist_r_raise_if(status, &error);
+  if (value->mask != NULL) set_missing(host, value->mask, value->count, out);
 }
 
 /* The first elements as a vector without attributes: the payload itself where it is of
@@ -89,14 +99,13 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   }
   if (value.mask != NULL && host == JOIST_HOST_RAW)
     joist_r_stop(JOIST_ERROR_VALUE, "a raw vector has no NA; call nv_replace_na() first");
-  const bool whole = value.mask == NULL &&
-                     ((dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
-                      (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
-                      (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(value.payload)) ||
-                      (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
-                       joist_import_fits(JOIST_HOST_INTEGER, value.data, value.count, JOIST_I32)));
-  const void *elements_read = value.data;
-  if (value.mask != NULL) elements_read = joist_r_zeroed(&value);
+  const bool whole =
+      value.mask == NULL &&
+      ((dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
+       (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
+       (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(value.payload)) ||
+       (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
+        joist_missing_count(JOIST_HOST_INTEGER, value.data, value.count, NULL) == 0));
   if (whole && value.count == all) {
     SEXP payload = PROTECT(joist_r_shared_payload(&value));
     joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
@@ -105,12 +114,7 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   }
   void *elements;
   SEXP out = PROTECT(host_vector(host, value.count, &elements));
-  const struct joist_run run = joist_r_run();
-  struct joist_error error;
-  const joist_status status = joist_export(dtype, elements_read, value.count, host,
-                                           joist_r_flag(lossy, "lossy"), elements, &run, &error);
-  joist_r_raise_if(status, &error);
-  if (value.mask != NULL) set_missing(host, value.mask, value.count, elements);
+  export_elements(&value, host, joist_r_flag(lossy, "lossy"), elements);
   if (host == JOIST_HOST_INTEGER64) Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("integer64"));
   UNPROTECT(2);
   return out;

@@ -1,6 +1,9 @@
 /* Running one operation: a program of one instruction or, where values are missing, of several. */
 #include "r/call/eager.h"
 
+#include <string.h>
+
+#include "core/program/watch.h"
 #include "r/base/conditions.h"
 #include "r/call/execute.h"
 #include "r/call/lower.h"
@@ -216,7 +219,39 @@ static SEXP taken(SEXP list, uint32_t n) {
   return first;
 }
 
+/* Whether converting the operand to the dtype of the result is watched, too. */
+static bool watches_conversion(const struct joist_r_call *call) {
+  return joist_watch_of_conversion(call->values[0].argument.operand.type,
+                                   call->inference.signature.result[0].dtype, false,
+                                   call->inference.watch) != 0;
+}
+
+/* Whether all elements are folded to one, and one of them is missing. What overflows then is not
+ * told of. */
+static bool folds_missing(const struct joist_r_call *call) {
+  size_t count;
+  return call->masked && !call->remove && call->count == 1 &&
+         call->values[0].form == JOIST_R_CONCRETE && joist_operation(call->op)->results == 1 &&
+         joist_op_missing_rule(call->op) == JOIST_MISSING_FOLD &&
+         joist_shape_count(&call->inference.shape[0], &count) && count == 1 &&
+         !watches_conversion(call);
+}
+
+static SEXP missing_result(const struct joist_r_call *call) {
+  const struct joist_type type = call->inference.signature.result[0];
+  const struct joist_shape *const shape = &call->inference.shape[0];
+  SEXP payload = PROTECT(joist_r_payload(type.dtype, 1)), mask = PROTECT(Rf_ScalarRaw(1));
+  memset(joist_r_elements(payload), 0, joist_dtype_size(type.dtype));
+  SEXP made = PROTECT(joist_r_tensor(payload, type, shape));
+  joist_r_set_mask(made, mask);
+  SEXP names = joist_r_names_among(call->op, &call->plain, call->values, 1, shape);
+  if (names != R_NilValue) joist_r_set_names(made, PROTECT(names), shape->rank);
+  UNPROTECT(names == R_NilValue ? 3 : 4);
+  return made;
+}
+
 SEXP joist_r_run_call(const struct joist_r_call *call) {
+  if (folds_missing(call)) return missing_result(call);
   const void *const vmax = vmaxget();
   struct room room;
   struct joist_r_lowered lowered;

@@ -24,8 +24,9 @@ size_t joist_r_convert_values(joist_dtype dtype, const void *elements, const uin
   struct joist_error error;
   size_t missing = 0;
   if (joist_export(dtype, elements, n, host, false, out, run, &error) == JOIST_OK) {
-    for (size_t k = 0; mask != NULL && k < n; k++)
-      if (mask[k]) joist_r_set_missing(type, (char *)out + k * joist_r_value_size(type));
+    Rcomplex na;
+    joist_r_set_missing(type, &na);
+    if (mask != NULL) joist_missing_put(host, mask, n, &na, out);
     return 0;
   }
   for (size_t k = 0; k < n; k++) {
