@@ -103,9 +103,9 @@ print.joist_groups <- function(x, ...) {
 
 #' Functions of groups of rows
 #'
-#' They combine the slices along the first dimension by group: `nv_segment_sum()` as [rowsum()]
-#' does, the others as their namesakes do: `nv_segment_mean()` as [nv_mean()], `nv_segment_max()`
-#' as [nv_reduce_max()]. The groups are those of [nv_group()], or numbered. A result is missing if
+#' They combine the slices along a dimension, the first by default, by group: `nv_segment_sum()` as
+#' [rowsum()] does, the others as their namesakes do: `nv_segment_mean()` as [nv_mean()],
+#' `nv_segment_max()` as [nv_reduce_max()]. The groups are those of [nv_group()], or numbered. A result is missing if
 #' one of the elements that it is made of is, and it has the same bits however many threads there
 #' are.
 #'
@@ -119,11 +119,15 @@ print.joist_groups <- function(x, ...) {
 #'   the program runs.
 #' @param count How many groups there are; of those of [nv_group()] it is known.
 #' @param na_rm `TRUE` leaves out missing values and NaN.
+#' @param dim The dimension along which slices are grouped, or its name.
+#' @param weights Numbers that elements are multiplied by, one for each slice or each element; means
+#'   are divided by their sum. With `na_rm = TRUE` elements of missing weights are left out, too.
 #' @param correction The number that is subtracted from the number of elements of a group to give
 #'   the divisor of its variance.
 #' @param probs Probabilities between 0 and 1, R numbers.
-#' @return A tensor whose first extent is `count`. `nv_segment_sum()`, `_prod()`, `_min()`,
-#'   `_max()`, `_first()`, `_last()` and `_mode()` have the dtype and ambiguity of `x`; `_mean()`,
+#' @return A tensor whose extent along `dim` is `count`. `nv_segment_sum()`, `_min()`, `_max()`,
+#'   `_first()`, `_last()` and `_mode()` have the dtype and ambiguity of `x`, with weights that of
+#'   the products; `_prod()` the dtype of [nv_reduce_prod()]; `_mean()`,
 #'   `_var()` and `_sd()`, `_median()` and `_quantile()` the dtype of [nv_mean()]; `_any()` and
 #'   `_all()` are a known `bool`, `_count()` and `_n_distinct()` a known `i64`. A group without an
 #'   element has the sum and the count 0, the product 1, `any` FALSE, `all` TRUE, and otherwise a
@@ -131,8 +135,8 @@ print.joist_groups <- function(x, ...) {
 #' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0,
 #'   for missing `ids`, and for R numbers among them that are not whole; `joist_shape_error` for a
 #'   group out of range, which it names, for a scalar, and if the number of `ids` is not that of
-#'   slices; `joist_dtype_error` for `ids` that are not integers, for sums of bools, for products
-#'   of integers, which are soon out of range, and for extremes of complex numbers.
+#'   slices; `joist_dtype_error` for `ids` that are not integers, for sums of bools, and for
+#'   extremes of complex numbers.
 #' @examples
 #' x <- nv_tensor(c(1, 2, 3, 4))
 #' nv_segment_sum(x, c(1, 2, 2, 1), 3)
@@ -141,127 +145,191 @@ print.joist_groups <- function(x, ...) {
 #' nv_segment_mean(x, g)
 #' nv_segment_max(x, g)
 #' nv_segment_median(x, g)
+#' nv_segment_mean(x, g, weights = c(1, 2, 3, 4))
 #' @export
-nv_segment_sum <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm)
-  scattered(s, "scatter_add", scalar_like(0, s$x))
+nv_segment_sum <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weights = NULL) {
+  if (!is.null(weights)) x <- weighed(x, weights, dim)$x
+  by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
+    scattered(s, "scatter_add", scalar_like(0, s$x))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_prod <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm)
-  scattered(s, "scatter_mul", scalar_like(1, s$x))
+nv_segment_prod <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
+    s$x <- like(s$x, nv_cumprod(none_of(s$x)))
+    scattered(s, "scatter_mul", scalar_like(1, s$x))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_min <- function(x, ids, count = NULL, na_rm = FALSE) {
-  segment_extreme("scatter_min", as_segments(x, ids, count, na_rm))
+nv_segment_min <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, FALSE, function(s) segment_extreme("scatter_min", s))
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_max <- function(x, ids, count = NULL, na_rm = FALSE) {
-  segment_extreme("scatter_max", as_segments(x, ids, count, na_rm))
+nv_segment_max <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, FALSE, function(s) segment_extreme("scatter_max", s))
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_any <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(nv_convert(x, "bool"), ids, count, na_rm)
-  scattered(s, "scatter_max", scalar_like(FALSE, s$x))
+nv_segment_any <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(nv_convert(x, "bool"), ids, count, na_rm, dim, FALSE, function(s) {
+    scattered(s, "scatter_max", scalar_like(FALSE, s$x))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_all <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(nv_convert(x, "bool"), ids, count, na_rm)
-  scattered(s, "scatter_min", scalar_like(TRUE, s$x))
+nv_segment_all <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(nv_convert(x, "bool"), ids, count, na_rm, dim, FALSE, function(s) {
+    scattered(s, "scatter_min", scalar_like(TRUE, s$x))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE) {
-  segment_counts(as_segments(x, ids, count, na_rm, flat = TRUE))
+nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, TRUE, segment_counts)
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm)
-  like_mean(segment_sum_in_double(s) / segment_sizes(s), s$x)
+nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weights = NULL) {
+  if (!is.null(weights)) {
+    parts <- weighed(in_double(as_operand(x)), weights, dim, na_rm)
+    sums <- lapply(parts, nv_segment_sum, ids, count, na_rm, dim)
+    return(like_mean(sums$x / sums$weights, as_operand(x)))
+  }
+  by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
+    like_mean(segment_sum_in_double(s) / segment_sizes(s), s$x)
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE) {
+nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE, dim = 1L) {
   check_number(correction, "correction")
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  like_mean(segment_variance(s, correction), s$x)
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    like_mean(segment_variance(s, correction), s$x)
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_sd <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE) {
+nv_segment_sd <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE, dim = 1L) {
   check_number(correction, "correction")
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  like_mean(nv_sqrt(segment_variance(s, correction)), s$x)
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    like_mean(nv_sqrt(segment_variance(s, correction)), s$x)
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_first <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  shaped(s, taken_rows(s, segment_row(s, "scatter_min")))
+nv_segment_first <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    shaped(s, taken_rows(s, segment_row(s, "scatter_min")))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_last <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  shaped(s, taken_rows(s, segment_row(s, "scatter_max")))
+nv_segment_last <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    shaped(s, taken_rows(s, segment_row(s, "scatter_max")))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_median <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  shaped(s, segment_quantile(s, sorted_segments(s), 0.5))
+nv_segment_median <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    shaped(s, segment_quantile(s, sorted_segments(s), 0.5))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), na_rm = FALSE) {
+nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), na_rm = FALSE,
+                                dim = 1L) {
   if (!is.numeric(probs) || is.object(probs) || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_joist("joist_value_error", "`probs` must be R numbers between 0 and 1")
   }
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  sorted <- sorted_segments(s)
-  parts <- lapply(probs, function(p) shaped(s, segment_quantile(s, sorted, p)))
-  do.call(nv_stack, c(parts, list(dim = length(s$extents) + 1L)))
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    sorted <- sorted_segments(s)
+    parts <- lapply(probs, function(p) shaped(s, segment_quantile(s, sorted, p)))
+    do.call(nv_stack, c(parts, list(dim = length(s$extents) + 1L)))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_n_distinct <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  pairs <- nv_group(list(s$at, s$x))
-  shaped(s, nv_tabulate(s$at[pairs$first] + 1L, s$groups))
+nv_segment_n_distinct <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    pairs <- nv_group(list(s$at, s$x))
+    shaped(s, nv_tabulate(s$at[pairs$first] + 1L, s$groups))
+  })
 }
 
 #' @rdname nv_segment_sum
 #' @export
-nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE) {
-  s <- as_segments(x, ids, count, na_rm, flat = TRUE)
-  pairs <- nv_group(list(s$at, s$x))
-  at <- s$at[pairs$first] + 1L
-  sizes <- nv_tensor(pairs$sizes, "i32")
-  all <- s$groups + s$spare
-  most <- nv_segment_max(sizes, at, all)
-  often <- as.vector(sizes == nv_gather(most, at))
-  row <- nv_segment_min(pairs$first[often], at[often], all)
-  shaped(s, taken_rows(s, nv_convert(row, "i64") - nv_scalar(1L, "i64")))
+nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+    pairs <- nv_group(list(s$at, s$x))
+    at <- s$at[pairs$first] + 1L
+    sizes <- nv_tensor(pairs$sizes, "i32")
+    all <- s$groups + s$spare
+    most <- nv_segment_max(sizes, at, all)
+    often <- as.vector(sizes == nv_gather(most, at))
+    row <- nv_segment_min(pairs$first[often], at[often], all)
+    shaped(s, taken_rows(s, nv_convert(row, "i64") - nv_scalar(1L, "i64")))
+  })
+}
+
+# What `f` makes of the groups of slices along a dimension, which is the first one for `f`.
+by_group <- function(x, ids, count, na_rm, dim, flat, f) {
+  moved <- dim_first(x, dim)
+  result <- f(as_segments(moved$x, ids, count, na_rm, flat))
+  moved$back(result)
+}
+
+# x with a dimension as the first one, and the way back; dimensions after those of x stay there.
+dim_first <- function(x, dim) {
+  if (identical(dim, 1L)) {
+    return(list(x = x, back = identity))
+  }
+  x <- as_operand(x)
+  dim <- dims_of(dim, x, "dim", single = TRUE)
+  first <- c(dim, seq_len(ndims(x))[-dim])
+  back <- function(result) nv_transpose(result, c(order(first), seq_len(ndims(result))[-first]))
+  list(x = nv_transpose(x, first), back = back)
+}
+
+# x times weights, one for each slice or each element, and the weights of all elements, missing
+# where products are left out.
+weighed <- function(x, weights, dim, remove = FALSE) {
+  check_flag(remove, "na_rm")
+  x <- as_operand(x)
+  if (!is_tensor(weights)) {
+    weights <- beside(nv_tensor(weights, if (is_float_dtype(x)) dtype(x) else "f64"), x)
+  }
+  if (!identical(shape(weights), shape(x))) {
+    dim <- dims_of(dim, x, "dim", single = TRUE)
+    if (length(weights) != shape(x)[dim]) {
+      stop_joist(
+        "joist_shape_error", count_of(length(weights), "weight"), " for ", shape(x)[dim], " slices"
+      )
+    }
+    weights <- nv_reshape(weights, replace(rep(1L, ndims(x)), dim, length(weights)))
+  }
+  product <- x * weights
+  weights <- nv_broadcast_to(weights, shape(x))
+  if (remove && may_be_na(product)) weights <- nv_mask(weights, nv_is_na(product))
+  list(x = product, weights = weights)
 }
 
 # What the functions of groups work on: `at`, the group of each slice of `x` from 0 on, of
@@ -296,6 +364,7 @@ as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
   }
   at <- nv_flatten(beside(nv_convert(ids, "i64") - nv_scalar(1L, "i64"), x))
   s <- list(x = x, at = at, groups = count, spare = FALSE, extents = c(count, extents[-1L]))
+  s$shape <- extents
   s$first <- first
   remove <- na_rm && may_be_na(x)
   if (!flat && !remove && !dropped) s else flat_segments(s, remove, dropped)

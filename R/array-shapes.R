@@ -261,8 +261,8 @@ nv_gather <- function(x, indices, dim = 1L) {
 #'
 #' Sums of floats are computed in `f64` and rounded once; but if the number of values is less than
 #' half the number of elements of `x`, those of `f32` and `c64` are added in their own dtype, one
-#' after the other; products are computed in `f64`. The order depends on the shapes alone, so that a
-#' result has the same bits however many threads there are.
+#' after the other; products are computed in `f64`, those of integers in 64 bits. The order depends
+#' on the shapes alone, so that a result has the same bits however many threads there are.
 #'
 #' @param x A tensor or an R array, of numbers.
 #' @param index Positions from 1 on in column-major order: a tensor of integers or whole R numbers.
@@ -274,7 +274,7 @@ nv_gather <- function(x, indices, dim = 1L) {
 #' @section Errors: `joist_shape_error` for a position out of range, which it names, and for a
 #'   wrong number of values; `joist_value_error` for a missing position and for R numbers that are
 #'   not whole; `joist_dtype_error` for a tensor of positions that are not integers, for sums of
-#'   bools, products of whole numbers and extremes of complex ones; `joist_promotion_error` for
+#'   bools and extremes of complex numbers; `joist_promotion_error` for
 #'   values that do not promote to the dtype of `x`.
 #' @examples
 #' nv_scatter_add(nv_tensor(c(0, 0, 0)), c(1, 3, 3), nv_tensor(c(1, 2, 5)))

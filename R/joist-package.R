@@ -27,8 +27,8 @@
 #'   and [nv_dbeta()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
 #'   [nv_is_nan()], missing values [nv_mask()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()],
-#'   [nv_group()], [nv_segment_sum()], [nv_reshape()], [nv_transpose()], [nv_concatenate()],
-#'   [nv_pad()], [nv_roll()], [nv_broadcast_arrays()], [diff.nv_tensor()].
+#'   [nv_group()], [nv_segment_sum()], [nv_segment_cumsum()], [nv_reshape()], [nv_transpose()],
+#'   [nv_concatenate()], [nv_pad()], [nv_roll()], [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
 #'   `rowSums()`, [nv_argmin()], [nv_cumsum()], slices [nv_apply()].
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],

@@ -143,9 +143,9 @@ raised_errors <- alist(
     joist_shape_error = nv_segment_sum(v[1][[1]], 1, 2),
     joist_dtype_error = nv_segment_sum(v, v, 3),
     joist_dtype_error = nv_segment_sum(b, c(1, 1, 1), 2),
-    joist_dtype_error = nv_segment_prod(i, c(1, 1, 1), 2),
     joist_dtype_error = nv_segment_max(nv_tensor(1i), 1, 1)
   ),
+  nv_segment_cumsum = list(joist_dtype_error = nv_segment_rank(nv_tensor(1i), 1, 1)),
   nv_group = list(
     joist_value_error = nv_group(list()),
     joist_value_error = jit(function(x) nv_group(x)$count)(v),
@@ -704,6 +704,10 @@ given_dtypes <- alist(
   nv_segment_sum = list(
     f32 = nv_segment_sum(v, c(1, 1, 2), 2), i16 = nv_segment_max(i, c(1, 1, 2), 2),
     bool = nv_segment_any(v, c(1, 1, 2), 2), i64 = nv_segment_count(v, c(1, 1, 2), 2)
+  ),
+  nv_segment_cumsum = list(
+    i64 = nv_segment_cumsum(i, c(1, 1, 2), 2), i16 = nv_segment_cummax(i, c(1, 1, 2), 2),
+    f64 = nv_segment_rank(v, c(1, 1, 2), 2), i32 = nv_segment_rank(v, c(1, 1, 2), 2, "min")
   ),
   nv_group = list(i32 = nv_group(v)$ids),
   nv_scatter_add = list(f32 = nv_scatter_add(v, 1, i[1]), `f32?` = nv_scatter_add(1, 1, 2)),

@@ -112,7 +112,7 @@ valid_arguments <- function() {
     nv_scan = list(body = function(state, x) list(state, x), length = 3), nv_if = list(pred = TRUE)
   )
   for (name in grep("^nv_segment_", getNamespaceExports("joist"), value = TRUE)) {
-    special[[name]] <- list(ids = c(1L, 2L, 2L), count = 2L)
+    special[[name]] <- list(ids = c(1L, 2L, 2L), count = 2L, weights = 1:3, ties = "min")
   }
   # Elsewhere `na` says what becomes of missing values.
   for (name in c(

@@ -376,7 +376,8 @@ static joist_status check_product(struct check *check, struct joist_error *error
   return status;
 }
 
-/* x with values added at positions; rows where they have the other extents of x. */
+/* x with values added to or multiplied by elements at positions; rows where they have the other
+ * extents of x. */
 static joist_status check_scatter(struct check *check, struct joist_error *error) {
   const struct joist_value *const x = operand_of(check, 0), *const index = operand_of(check, 1);
   const size_t n = joist_value_count(x), places = joist_value_count(index);
@@ -447,8 +448,9 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
                         .arrays = arrays,
                         .run = run,
                         .mask = i->missing > 0 ? arrays[i->missing - 1] : NULL};
-  check.combining = (struct combining){joist_op_combine(i->op) != JOIST_OP_MUL, saturates,
-                                       program->values[i->result].type.dtype};
+  const bool multiplies = joist_op_combine(i->op) == JOIST_OP_MUL || i->op == JOIST_OP_SCATTER_MUL;
+  check.combining =
+      (struct combining){!multiplies, saturates, program->values[i->result].type.dtype};
   if (joist_op_overflow_rule(i->op) <= JOIST_OVERFLOW_NARROW || !may_exceed(&check))
     return JOIST_OK;
   joist_status status = JOIST_OK;

@@ -1,9 +1,10 @@
 /* scatter_min, scatter_max and scatter_mul: the least, the greatest and the product of elements and
  * the values at their positions. NaN is less and greater than any number. Products of floats are
- * computed in f64 and rounded once.
+ * computed in f64 and rounded once, those of integers in 64 bits.
  *
  * As in scatter_add.c, many values for each element are cut into strips, and which are combined in
  * which order depends on the shapes alone. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,12 @@ enum {
 };
 
 /* Combines n values with elements at positions, or, if `position` is NULL, with n elements; all
- * values are the first one if `repeat` is 0. */
-typedef void fold_values(size_t n, const int64_t *position, const void *values, size_t repeat,
+ * values are the first one if `repeat` is 0. True if a product exceeds 64 bits. */
+typedef bool fold_values(size_t n, const int64_t *position, const void *values, size_t repeat,
                          void *elements);
 
 #define FOLD(NAME, TYPE, NEW)                                                            \
-  static void NAME(size_t n, const int64_t *position, const void *values, size_t repeat, \
+  static bool NAME(size_t n, const int64_t *position, const void *values, size_t repeat, \
                    void *elements) {                                                     \
     const TYPE *const x = values;                                                        \
     TYPE *const all = elements;                                                          \
@@ -34,6 +35,7 @@ typedef void fold_values(size_t n, const int64_t *position, const void *values, 
       TYPE *const z = &all[position == NULL ? k : (size_t)position[k]];                  \
       *z = NEW;                                                                          \
     }                                                                                    \
+    return false;                                                                        \
   }
 #define EMIT(ID, K, T, F, A, B)                     \
   FOLD(least_##ID, T, (a < *z) | (a != a) ? a : *z) \
@@ -44,6 +46,28 @@ JOIST_DTYPES_UINT(EMIT, , )
 JOIST_DTYPES_FLOAT(EMIT, , )
 FOLD(product_f64, double, a **z)
 FOLD(product_c128, joist_c128, a **z)
+#define FOLD_WHOLE(NAME, TYPE)                                                           \
+  static bool NAME(size_t n, const int64_t *position, const void *values, size_t repeat, \
+                   void *elements) {                                                     \
+    const TYPE *const x = values;                                                        \
+    TYPE *const all = elements;                                                          \
+    bool exceeds = false;                                                                \
+    for (size_t k = 0; k < n; k++) {                                                     \
+      TYPE *const z = &all[position == NULL ? k : (size_t)position[k]];                  \
+      exceeds |= __builtin_mul_overflow(*z, x[k * repeat], z);                           \
+    }                                                                                    \
+    return exceeds;                                                                      \
+  }
+FOLD_WHOLE(product_i64, int64_t)
+FOLD_WHOLE(product_ui64, uint64_t)
+
+static const struct {
+  joist_dtype compute;
+  fold_values *fold;
+} products[] = {[JOIST_KIND_INT] = {JOIST_I64, product_i64},
+                [JOIST_KIND_UINT] = {JOIST_UI64, product_ui64},
+                [JOIST_KIND_FLOAT] = {JOIST_F64, product_f64},
+                [JOIST_KIND_COMPLEX] = {JOIST_C128, product_c128}};
 
 static const struct {
   fold_values *least, *greatest;
@@ -60,12 +84,11 @@ struct folding {
   fold_values *fold;
   size_t strip, strips;
   char *elements; /* of each column and strip, in `compute` */
+  atomic_bool *exceeds;
 };
 
-static fold_values *fold_of(joist_op op, joist_dtype compute) {
-  if (op == JOIST_OP_SCATTER_MIN) return extremes[compute].least;
-  if (op == JOIST_OP_SCATTER_MAX) return extremes[compute].greatest;
-  return compute == JOIST_C128 ? product_c128 : product_f64;
+static void note(const struct folding *f, bool exceeds) {
+  if (exceeds) atomic_store_explicit(f->exceeds, true, memory_order_relaxed);
 }
 
 static char *elements_of(const struct folding *f, size_t column, size_t strip) {
@@ -77,7 +100,10 @@ static char *elements_of(const struct folding *f, size_t column, size_t strip) {
 static void start(const struct folding *f, size_t column, const struct joist_part *part,
                   char *elements) {
   const char *const in = (const char *)f->call->in[0] + column * f->count * f->size;
-  const double one[2] = {1, 0};
+  const double real[2] = {1, 0};
+  const int64_t whole = 1;
+  const bool is_whole = f->compute == JOIST_I64 || f->compute == JOIST_UI64;
+  const void *const one = is_whole ? (const void *)&whole : real;
   joist_convert_kernel *const convert = joist_convert_find(f->dtype, f->compute);
   if (part->first == 0 || f->call->instruction->op != JOIST_OP_SCATTER_MUL) {
     convert(f->count, in, elements);
@@ -102,7 +128,7 @@ static void strip_task(const void *context, size_t task, size_t worker) {
     const char *const from = values + k * f->repeat * f->size;
     n = joist_smaller(part.first + part.n - k, PIECE);
     if (f->dtype != f->compute) convert(f->repeat == 0 ? 1 : n, from, wide);
-    f->fold(n, position + k, f->dtype != f->compute ? wide : from, f->repeat, elements);
+    note(f, f->fold(n, position + k, f->dtype != f->compute ? wide : from, f->repeat, elements));
   }
 }
 
@@ -112,7 +138,7 @@ static void join_task(const void *context, size_t column, size_t worker) {
   char *const first = elements_of(f, column, 0);
   (void)worker;
   for (size_t k = 1; k < f->strips; k++)
-    f->fold(f->count, NULL, elements_of(f, column, k), 1, first);
+    note(f, f->fold(f->count, NULL, elements_of(f, column, k), 1, first));
   joist_convert_find(f->compute, f->dtype)(f->count, first,
                                            (char *)f->call->out[0] + column * f->count * f->size);
 }
@@ -139,10 +165,13 @@ joist_status joist_scatter_fold_run(const struct joist_call *call, struct joist_
                       .size = joist_dtype_size(dtype)};
   joist_status status = joist_check_positions(call, f.count, error);
   if (status != JOIST_OK || all == 0) return status;
-  if (op == JOIST_OP_SCATTER_MUL)
-    f.compute = joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX ? JOIST_C128 : JOIST_F64;
+  if (op == JOIST_OP_SCATTER_MUL) f.compute = products[joist_dtype_kind(dtype)].compute;
   f.compute_size = joist_dtype_size(f.compute);
-  f.fold = fold_of(op, f.compute);
+  f.fold = op == JOIST_OP_SCATTER_MIN   ? extremes[f.compute].least
+           : op == JOIST_OP_SCATTER_MAX ? extremes[f.compute].greatest
+                                        : products[joist_dtype_kind(dtype)].fold;
+  atomic_bool exceeds = false;
+  f.exceeds = &exceeds;
   f.strip = f.count * MANY > STRIP ? f.count * MANY : STRIP;
   f.strips = n > f.strip ? joist_divide_up(n, f.strip) : 1;
   f.elements = malloc(columns * f.strips * f.count * f.compute_size);
@@ -152,5 +181,7 @@ joist_status joist_scatter_fold_run(const struct joist_call *call, struct joist_
   if (status == JOIST_OK)
     status = joist_tasks_run(call->run, columns, f.strips * f.count, join_task, &f, error);
   free(f.elements);
+  /* Narrow products have more bits than the dtype. */
+  if (call->fits != NULL) *call->fits = dtype == f.compute && !atomic_load(&exceeds);
   return status;
 }
