@@ -30,7 +30,8 @@
 #'   [nv_group()], [nv_segment_sum()], [nv_segment_cumsum()], [nv_reshape()], [nv_transpose()],
 #'   [nv_concatenate()], [nv_pad()], [nv_roll()], [nv_broadcast_arrays()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
-#'   `rowSums()`, [nv_argmin()], [nv_cumsum()], slices [nv_apply()].
+#'   `rowSums()`, [nv_argmin()], [nv_cumsum()], slices [nv_apply()],
+#'   functions of slices [nv_vmap()].
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
 #'   [unique][unique.nv_tensor].
 #' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()].

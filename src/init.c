@@ -211,6 +211,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_region_end, 2),
     ENTRY(joist_r_region_apply, 5),
     ENTRY(joist_r_region_inline, 5),
+    ENTRY(joist_r_region_batch, 7),
+    ENTRY(joist_r_region_marks, 1),
     ENTRY(joist_r_body_keep, 6),
     ENTRY(joist_r_body_copy, 5),
     ENTRY(joist_r_trace_replace, 2),

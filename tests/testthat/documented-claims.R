@@ -193,6 +193,17 @@ raised_errors <- alist(
     joist_value_error = b & NaN
   ),
   nv_apply = list(joist_shape_error = nv_apply(x, 3, sum)),
+  nv_vmap = list(
+    joist_shape_error = nv_vmap(sum)(v[[1]]),
+    joist_shape_error = nv_vmap(nv_add)(x, v),
+    joist_shape_error = nv_vmap(sum, 3)(x),
+    joist_value_error = nv_vmap(nv_add, 1:3)(v, v),
+    joist_value_error = nv_vmap(nv_sin, c(z = 1))(v),
+    joist_value_error = nv_vmap(nv_sin, NULL)(v),
+    joist_value_error = nv_vmap(nv_sin, ""),
+    joist_value_error = nv_vmap(nv_sin, out_dims = NULL)(v),
+    joist_value_error = nv_vmap(nv_sin, out_dims = list(1, 1))(v)
+  ),
   nv_argmin = list(
     joist_shape_error = nv_argmin(x, 3),
     joist_shape_error = nv_argmin(huge),
@@ -693,6 +704,7 @@ given_dtypes <- alist(
     f32 = nv_if(TRUE, i, v), `i32?` = nv_for(2, 0L, function(i, s) i),
     `f32?` = nv_scan(0, 1:3, function(s, x) list(s, x / 2))$ys
   ),
+  nv_vmap = list(i16 = nv_vmap(function(x) x * 2L)(i)),
   nv_vjp = list(
     f32 = nv_vjp(sin, list(v), list(nv_convert(v, "f64")))$grad[[1]],
     `f64?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent

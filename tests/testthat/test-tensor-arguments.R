@@ -36,6 +36,7 @@ valid_arguments <- function() {
     schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), literals = c(integer = "i64"),
     facts = list(sum = c(i8 = "i32")), policy = "wrap",
+    in_dims = 1L, out_dims = 1L,
     refuse = data.frame(lhs = "i8", rhs = "f64"), operation = "divide", rank = FALSE,
     by_value = "none", source = "a note", version = "1", url = "https://example.org",
     quotients = "rounded", mixed = "double", from = "jax", to = "numpy", wrt = NULL,
@@ -156,6 +157,7 @@ never <- list(
 takes_anything <- list(
   f = c("builtin", "closure"), rule = c("builtin", "closure"), body = c("builtin", "closure"),
   true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
+  in_dims = c("list", "nested", "text", "NA text"), out_dims = c("list", "nested", "text", "NA text"),
   envir = "environment", id = "text", source = "text", version = "text", edges = "data frame",
   con = "text", file = "text",
   keys = c("list", "factor", "date", "money", "data frame", "text", "NA text"),

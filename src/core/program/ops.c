@@ -198,6 +198,26 @@ joist_derivative joist_op_derivative(joist_op op) {
   return stated[op];
 }
 
+/* The rules that are stated: arrays and operations with bodies name theirs. */
+enum {
+#define BATCH(ID, RULE) BATCH_OF_##ID = JOIST_BATCH_##RULE,
+#include "core/program/ops.def"
+};
+
+joist_batch_rule joist_op_batch_rule(joist_op op) {
+  static const joist_batch_rule rules[JOIST_OP_COUNT] = {
+#define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) \
+  [JOIST_OP_##ID] = JOIST_BATCH_TRAIL,
+#define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) [JOIST_OP_##ID] = JOIST_BATCH_TRAIL,
+#define ARRAY(ID, NAME, LEAST, MOST, RESULTS, CLASS, KINDS, ATTRIBUTES, FUNCTION) \
+  [JOIST_OP_##ID] = (joist_batch_rule)BATCH_OF_##ID,
+#define REGIONS(ID, NAME, LEAST, COUNT, ATTRIBUTES) \
+  [JOIST_OP_##ID] = (joist_batch_rule)BATCH_OF_##ID,
+#include "core/program/ops.def"
+  };
+  return rules[op];
+}
+
 joist_work joist_op_work(joist_op op) {
   static const joist_work stated[JOIST_OP_COUNT] = {
 #define WORK(ID, AMOUNT) [JOIST_OP_##ID] = JOIST_WORK_##AMOUNT,

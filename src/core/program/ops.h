@@ -88,6 +88,27 @@ typedef enum {
   JOIST_DERIVATIVE_NONE  /* an error: no operation gives it */
 } joist_derivative;
 
+/* What an operation becomes for many slices at once, which lie along a last dim: see batch.h. */
+typedef enum {
+  JOIST_BATCH_EACH,     /* the same, with one dim more */
+  JOIST_BATCH_FULL,     /* the same, of operands that are scalars or have all extents */
+  JOIST_BATCH_TRAIL,    /* the same, in the dims before the last one */
+  JOIST_BATCH_MATRICES, /* the same, for more matrices */
+  JOIST_BATCH_JOIN,     /* TRAIL, where scalars get extents */
+  JOIST_BATCH_UPDATE,   /* TRAIL, where the second operand has as many elements as a slice */
+  JOIST_BATCH_PAD,      /* TRAIL, where what is put around may be another number for each slice */
+  JOIST_BATCH_TAKE,     /* positions in each slice */
+  JOIST_BATCH_PUT,
+  JOIST_BATCH_GATHER,
+  JOIST_BATCH_TABLE, /* EACH, for one table */
+  JOIST_BATCH_FIRST, /* of the first operand */
+  JOIST_BATCH_APART, /* a loop over slices */
+  JOIST_BATCH_WHILE,
+  JOIST_BATCH_FOR,
+  JOIST_BATCH_SCAN,
+  JOIST_BATCH_IF
+} joist_batch_rule;
+
 /* About how much an operation costs per element. */
 typedef enum {
   JOIST_WORK_UNSTATED,
@@ -172,6 +193,7 @@ joist_overflow_rule joist_op_overflow_rule(joist_op op);
 const char *joist_overflow_rule_name(joist_overflow_rule rule);
 
 joist_derivative joist_op_derivative(joist_op op);
+joist_batch_rule joist_op_batch_rule(joist_op op);
 joist_work joist_op_work(joist_op op);
 /* Whether results of the operation can overflow in dtypes of this kind. */
 bool joist_op_wraps(joist_op op, joist_kind kind);

@@ -44,3 +44,14 @@ joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
                                    struct joist_error *error) {
   return dim < 0 ? JOIST_OK : joist_shape_needs_dim(shape, dim, error);
 }
+
+size_t joist_shape_columns(const struct joist_shape *x, size_t positions,
+                           const struct joist_shape *values) {
+  size_t columns = 1;
+  if (x->rank < 2 || values->rank != x->rank || values->extent[0] != positions) return 1;
+  for (int d = 1; d < x->rank; d++) {
+    if (values->extent[d] != x->extent[d]) return 1;
+    columns *= x->extent[d];
+  }
+  return columns;
+}

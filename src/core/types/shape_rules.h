@@ -22,4 +22,9 @@ joist_status joist_shape_needs_dim(const struct joist_shape *shape, int dim,
 joist_status joist_shape_check_dim(const struct joist_shape *shape, int dim,
                                    struct joist_error *error) JOIST_MUST_CHECK;
 
+/* How many columns there are where the values that a scatter puts at positions are rows for the
+ * rows of x, else 1. */
+size_t joist_shape_columns(const struct joist_shape *x, size_t positions,
+                           const struct joist_shape *values);
+
 #endif

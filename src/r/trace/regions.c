@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "core/program/batch.h"
+#include "core/program/batch_flow.h"
 #include "core/program/regions.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/base/arguments.h"
@@ -149,4 +151,81 @@ SEXP joist_r_region_inline(SEXP pointer, SEXP number, SEXP region, SEXP into, SE
   const joist_status status = joist_program_inline(to, body, numbers, outputs, &error);
   joist_r_raise_if(status, &error);
   return tensors_of(into, 0, outputs, body->output_count);
+}
+
+/* The values of the trace that a body gets: operands, and then what it captures. */
+static joist_value_id *given_to(SEXP pointer, SEXP body, SEXP operands) {
+  const struct joist_r_trace *const trace = joist_r_trace_of(body);
+  SEXP parent = VECTOR_ELT(R_ExternalPtrProtected(body), JOIST_R_PARENT);
+  if (!trace->closed || parent != pointer)
+    joist_r_stop(JOIST_ERROR_VALUE, "a body belongs to another trace");
+  joist_value_id *const numbers = numbers_of(pointer, operands, trace->program.input_count);
+  R_xlen_t count = XLENGTH(operands);
+  for (uint32_t k = 0; k < trace->program.input_count; k++)
+    if (trace->sources[k].kind == JOIST_R_FROM_OUTSIDE)
+      numbers[count++] = joist_r_moved(pointer, trace->sources[k].index);
+  if ((uint32_t)count != trace->program.input_count)
+    joist_r_stop(JOIST_ERROR_VALUE, "a body is given other operands");
+  return numbers;
+}
+
+SEXP joist_r_region_batch(SEXP pointer, SEXP body, SEXP operands, SEXP varies, SEXP extent,
+                          SEXP marks, SEXP new_marks) {
+  joist_r_check_open(pointer);
+  const struct joist_program *const from = &joist_r_trace_of(body)->program;
+  const R_xlen_t count = XLENGTH(operands), n = XLENGTH(marks);
+  const joist_value_id *const inputs = given_to(pointer, body, operands);
+  bool *const in = (bool *)R_alloc(from->input_count + 1, sizeof *in);
+  bool *const out = (bool *)R_alloc(from->output_count + 1, sizeof *out);
+  joist_value_id *const outputs =
+      (joist_value_id *)R_alloc(from->output_count + 1, (int)sizeof *outputs);
+  int64_t *const all = (int64_t *)R_alloc(2 * (size_t)n + 1, sizeof *all);
+  for (uint32_t k = 0; k < from->input_count; k++) in[k] = k < count && LOGICAL(varies)[k] != 0;
+  for (R_xlen_t k = 0; k < n; k++) {
+    all[k] = INTEGER(marks)[k];
+    all[n + k] = INTEGER(new_marks)[k];
+  }
+  const struct joist_batch batch = {.extent = (uint32_t)Rf_asReal(extent),
+                                    .marks = all,
+                                    .new_marks = all + n,
+                                    .mark_count = (size_t)n};
+  struct joist_error error;
+  joist_status status = joist_batch_flow_body(from, in, out, &error);
+  if (status == JOIST_OK)
+    status = joist_program_batch(&joist_r_trace_of(pointer)->program, from, &batch, inputs, in,
+                                 outputs, out, &error);
+  joist_r_raise_if(status, &error);
+  SEXP made = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(made, 0, tensors_of(pointer, 0, outputs, from->output_count));
+  SEXP flags = Rf_allocVector(LGLSXP, from->output_count);
+  SET_VECTOR_ELT(made, 1, flags);
+  for (uint32_t k = 0; k < from->output_count; k++) LOGICAL(flags)[k] = out[k];
+  UNPROTECT(1);
+  return made;
+}
+
+/* Writes the marks of a program and of its bodies, with the ranks of the operands they are on. */
+static SEXP marks_of(const struct joist_program *program, SEXP found) {
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    const struct joist_instruction *const i = &program->instructions[k];
+    for (uint32_t r = 0; r < i->region_count; r++) found = marks_of(i->regions[r], found);
+    if (i->op != JOIST_OP_ALIAS ||
+        joist_attributes_find(i->attributes, JOIST_ATTRIBUTE_MARK) == NULL)
+      continue;
+    PROTECT(found);
+    SEXP one = PROTECT(Rf_allocVector(INTSXP, i->operand_count + 1));
+    INTEGER(one)[0] = (int)joist_attribute_value(i->attributes, JOIST_ATTRIBUTE_MARK);
+    for (uint32_t a = 0; a < i->operand_count; a++)
+      INTEGER(one)[a + 1] = program->values[i->operand[a]].shape.rank;
+    found = Rf_cons(one, found);
+    UNPROTECT(2);
+  }
+  return found;
+}
+
+SEXP joist_r_region_marks(SEXP body) {
+  SEXP found = PROTECT(marks_of(&joist_r_trace_of(body)->program, R_NilValue));
+  SEXP list = Rf_PairToVectorList(found);
+  UNPROTECT(1);
+  return list;
 }

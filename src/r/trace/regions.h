@@ -17,4 +17,12 @@ SEXP joist_r_region_apply(SEXP trace, SEXP name, SEXP operands, SEXP bodies, SEX
  * what the body gives. */
 SEXP joist_r_region_inline(SEXP trace, SEXP number, SEXP region, SEXP into, SEXP inputs);
 
+/* The instructions of a body in its trace, on slices of the operands for which `varies` holds: they
+ * lie along the last dim, `extent` of them. The marks in it become new ones. Gives a list of what
+ * the body gives, and of whether each has slices. */
+SEXP joist_r_region_batch(SEXP trace, SEXP body, SEXP operands, SEXP varies, SEXP extent,
+                          SEXP marks, SEXP new_marks);
+/* The marks in a body: a list with a vector for each, the mark and the ranks of its operands. */
+SEXP joist_r_region_marks(SEXP body);
+
 #endif

@@ -50,17 +50,6 @@ joist_status joist_position_error(joist_op op, int64_t position, size_t k, size_
                     .op = op == JOIST_OP_SCATTER_ADD ? joist_op_name(op) : NULL, .count = {extent});
 }
 
-size_t joist_scatter_columns(const struct joist_shape *x, size_t positions,
-                             const struct joist_shape *values) {
-  size_t columns = 1;
-  if (x->rank < 2 || values->rank != x->rank || values->extent[0] != positions) return 1;
-  for (int d = 1; d < x->rank; d++) {
-    if (values->extent[d] != x->extent[d]) return 1;
-    columns *= x->extent[d];
-  }
-  return columns;
-}
-
 joist_status joist_check_positions(const struct joist_call *call, size_t extent,
                                    struct joist_error *error) {
   const size_t n = joist_value_count(call->operand[1]);

@@ -23,11 +23,6 @@ bool joist_walk_pad_edge(const struct joist_shape *from, const struct joist_shap
 size_t joist_walk_part(const struct joist_shape *whole, const struct joist_shape *part, int dim,
                        size_t first, struct joist_walk *walk);
 
-/* How many columns there are where the values of scatter_add and the like are rows for the rows of
- * x, else 1. */
-size_t joist_scatter_columns(const struct joist_shape *x, size_t positions,
-                             const struct joist_shape *values);
-
 /* Positions of take, put and scatter_add are addresses, wherever they come from: an error for those
  * that are not less than `extent`. */
 joist_status joist_check_positions(const struct joist_call *call, size_t extent,

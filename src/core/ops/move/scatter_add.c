@@ -12,6 +12,7 @@
 #include "core/program/call.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 enum {
   STRIP = 4096,   /* values that are added one after the other, at least, */
@@ -289,7 +290,7 @@ joist_status joist_scatter_add_shape(const struct joist_shape *const *shapes,
                                      struct joist_shape *result, struct joist_error *error) {
   size_t positions = 0;
   if (joist_shape_count(shapes[1], &positions) &&
-      joist_scatter_columns(shapes[0], positions, shapes[2]) != 1) {
+      joist_shape_columns(shapes[0], positions, shapes[2]) != 1) {
     *result = *shapes[0];
     return JOIST_OK;
   }
@@ -300,7 +301,7 @@ joist_status joist_scatter_add_run(const struct joist_call *call, struct joist_e
   const joist_dtype dtype = call->result->type.dtype;
   const joist_kind kind = joist_dtype_kind(dtype);
   const size_t n = joist_value_count(call->operand[1]), all = joist_value_count(call->result);
-  const size_t columns = joist_scatter_columns(&call->result->shape, n, &call->operand[2]->shape);
+  const size_t columns = joist_shape_columns(&call->result->shape, n, &call->operand[2]->shape);
   if (columns == 0) return JOIST_OK;
   struct adding a = {.call = call,
                      .count = all / columns,

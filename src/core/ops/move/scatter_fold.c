@@ -13,6 +13,7 @@
 #include "core/program/call.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
+#include "core/types/shape_rules.h"
 
 enum {
   STRIP = 1 << 16, /* values of a strip, at least, */
@@ -153,7 +154,7 @@ joist_status joist_scatter_fold_run(const struct joist_call *call, struct joist_
   const joist_op op = call->instruction->op;
   const joist_dtype dtype = call->result->type.dtype;
   const size_t n = joist_value_count(call->operand[1]), all = joist_value_count(call->result);
-  const size_t columns = joist_scatter_columns(&call->result->shape, n, &call->operand[2]->shape);
+  const size_t columns = joist_shape_columns(&call->result->shape, n, &call->operand[2]->shape);
   if (columns == 0) return JOIST_OK;
   struct folding f = {.call = call,
                       .count = all / columns,

@@ -1,0 +1,125 @@
+# nv_vmap() of every operation beside a loop over the slices: random operands, some of which have
+# slices, of all dtypes, eagerly and nested.
+#
+#   Rscript tests/batches/sweep.R [calls of each operation] [seed]
+#
+# Bits are the same, except where a sum, a product or a decomposition may add in another order.
+
+suppressPackageStartupMessages(library(joist))
+source("tests/testthat/helper-operations.R")
+for (name in c("parts", "valid_tensors", "valid_operations")) {
+  source(file.path("tests", "fuzz", paste0(name, ".R")))
+}
+arguments <- as.integer(commandArgs(TRUE))
+calls <- c(arguments, 6L)[1L]
+seed <- c(arguments[-1L], 1L)[1L]
+options(warn = -1L)
+nv_set_threads(1)
+
+# Sums of another order, and what is made of them.
+reordered <- c(
+  "reduce_sum", "reduce_prod", "mean", "matmul", "cumsum", "cumprod", "scatter_add", "scatter_mul",
+  "solve", "inverse", "triangular_solve", "chol", "det", "determinant", "qr", "svd", "eigh"
+)
+
+# Other slices like an operand: its elements in another order. Keys and square matrices of
+# decompositions are changed a little.
+other_slice <- function(x, name, k) {
+  if (name %in% c("chol", "solve", "inverse", "triangular_solve", "det", "determinant", "qr", "svd",
+    "eigh") || k == 0L) {
+    return(x)
+  }
+  if (ndims(x) == 0L || length(x) < 2L || format(dtype(x)) == "ui32" && length(x) == 2L) {
+    return(x)
+  }
+  nv_reshape(nv_flatten(x)[(seq_along(x) + k - 1L) %% length(x) + 1L], shape(x))
+}
+
+same_elements <- function(x, y) {
+  identical(dtype(x), dtype(y)) && ambiguous(x) == ambiguous(y) &&
+    identical(shape(x), shape(y)) &&
+    (identical(nv_write_bin(x, raw()), nv_write_bin(y, raw())) ||
+      !grepl("64$", format(dtype(x))) && identical(as_array(x), as_array(y), num.eq = FALSE) ||
+      format(dtype(x)) %in% c("f64", "c64") && identical(as_array(x), as_array(y), num.eq = FALSE))
+}
+
+near <- function(x, y) {
+  if (!identical(dtype(x), dtype(y)) || !identical(shape(x), shape(y))) return(FALSE)
+  wide <- if (startsWith(format(dtype(x)), "c")) "c128" else "f64"
+  a <- as_array(nv_convert(x, wide))
+  b <- as_array(nv_convert(y, wide))
+  unit <- switch(format(dtype(x)), f64 = , c128 = 1e-11, f32 = , c64 = 2e-3, 0.2)
+  both <- is.finite(a) & is.finite(b)
+  identical(is.finite(a), is.finite(b)) && all(abs(a - b)[both] <= unit * max(1, abs(b[both])))
+}
+
+first_of <- function(x, k) {
+  extents <- shape(x)
+  at <- list(start = c(k, rep(1, length(extents) - 1L)), stop = c(k, extents[-1L]))
+  nv_reshape(run_operation("slice", list(x), at), extents[-1L])
+}
+
+problems <- 0L
+done <- 0L
+refused <- 0L
+rows <- split(operations, factor(operations$name, operations$name))
+count <- 3L
+for (row in rows) {
+  if (row$name %in% c("require")) next
+  for (number in seq_len(calls)) {
+    set.seed(seed * 1000003 + number * 1009 + which(names(rows) == row$name))
+    call <- operation_call(row)
+    tensors <- vapply(call$operands, is_tensor, NA)
+    mapped <- which(tensors & runif(length(tensors)) < 0.7)
+    if (length(mapped) == 0L) mapped <- which(tensors)
+    if (length(mapped) == 0L) next
+    slices <- lapply(seq_len(count) - 1L, function(k) {
+      operands <- call$operands
+      operands[mapped] <- lapply(operands[mapped], other_slice, row$name, k)
+      operands
+    })
+    quiet <- if (row$name == "print") utils::capture.output else function(x) x
+    each <- NULL
+    quiet(each <- lapply(slices, function(operands) {
+      tryCatch(do.call(call$f, unname(operands)), error = identity)
+    }))
+    failed <- vapply(each, inherits, NA, "error")
+    operands <- call$operands
+    along <- rep(NA_integer_, length(operands))
+    for (k in mapped) {
+      parts <- lapply(slices, `[[`, k)
+      dim <- sample.int(ndims(parts[[1L]]) + 1L, 1L)
+      operands[[k]] <- do.call(nv_stack, c(parts, list(dim = dim)))
+      along[k] <- dim
+    }
+    out <- NULL
+    made <- NULL
+    quiet(made <- tryCatch(do.call(nv_vmap(call$f, along), unname(operands)), error = identity))
+    done <- done + 1L
+    refused <- refused + any(failed)
+    what <- NULL
+    if (any(failed)) {
+      if (!inherits(made, "error")) what <- paste("no error:", conditionMessage(each[[which(failed)[1L]]]))
+    } else if (inherits(made, "error")) {
+      what <- conditionMessage(made)
+    } else {
+      leaves <- joist:::leaves_of(made)
+      for (r in seq_along(leaves)) {
+        for (k in seq_len(count)) {
+          one <- joist:::leaves_of(each[[k]])[[r]]
+          if (!is_tensor(one)) one <- as_tensor(one)
+          x <- leaves[[r]]
+          own <- if (ndims(x) == 1L) nv_reshape(x[k], integer()) else first_of(x, k)
+          same <- if (row$name %in% reordered) near else same_elements
+          if (!same(own, one)) what <- paste("differs in slice", k)
+        }
+      }
+    }
+    if (!is.null(what)) {
+      problems <- problems + 1L
+      cat("PROBLEM:", row$name, number, "mapped", mapped, "of", length(tensors), "-", what, "\n")
+    }
+  }
+}
+cat(done, "calls,", refused, "refused,", problems, "problems\n")
+quit(status = problems > 0L)
