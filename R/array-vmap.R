@@ -23,7 +23,8 @@
 #'   `NA`, and those that a named `in_dims` leaves out, are passed to `f` as they are.
 #' @param out_dims The dimension of the results along which the slices lie: one for all, or a list
 #'   like the value of `f`. `NULL` or `NA` for a result that is the same for all slices.
-#' @return `nv_vmap()`: a function of the arguments of `f`. What does not depend on the slices is
+#' @return A function of the arguments of `f`, which returns what `f` does, of the same dtypes.
+#'   What does not depend on the slices is
 #'   repeated for each.
 #' @section Loops and branches: A loop or branch on a condition that is the same for all slices
 #'   stays as it is. If the condition depends on the slice, a loop runs until it is false for all,
@@ -54,18 +55,13 @@ nv_vmap <- function(f, in_dims = 1L, out_dims = 1L) {
   names <- names(formals(args(f)))
   check_mapped(in_dims, "in_dims")
   check_mapped(out_dims, "out_dims")
-  run <- function(arguments) {
+  function_like(f, function(arguments) {
     along <- mapped_arguments(arguments, in_dims, names)
     arguments <- Map(map_along, arguments, along)
     traced_loop(list(arguments), function(given) {
       vmapped(function(...) call_function(f, list(...)), given[[1L]], along, out_dims)
     })
-  }
-  made <- function() NULL
-  formals(made) <- formals(args(f))
-  body(made) <- as.call(list(quote(.vmap_run), collected_arguments(formals(made))))
-  environment(made) <- list2env(list(.vmap_run = run), parent = topenv())
-  made
+  })
 }
 
 # ---- dims ----
@@ -200,7 +196,9 @@ slice_extent <- function(leaves, along) {
   extents[1L]
 }
 
-dim_last <- function(x, dim) moved_dim(x, c(seq_len(ndims(x))[-dim], dim))
+dim_last <- function(x, dim) {
+  if (dim == ndims(x)) x else moved_dim(x, c(seq_len(ndims(x))[-dim], dim))
+}
 
 # The type of a slice of `x`, whose last dim is dim `dim` of `like`, which has the names.
 type_of_slice <- function(x, like, dim) {
@@ -296,10 +294,11 @@ place_slices <- function(results, value, out_dims) {
       return(with_labels(result$x, result$labels))
     }
     x <- if (result$varies) result$x else last_dim_added(result$x, result$extent)
+    if (dim == Inf) dim <- ndims(x) # of joist's own
     check_dims(dim, "out_dims", ndims(x), TRUE)
     own <- seq_len(ndims(x) - 1L)
-    order <- append(own, ndims(x), dim - 1)
-    with_labels(moved_dim(x, order), append(result$labels, result$along, dim - 1))
+    if (dim < ndims(x)) x <- moved_dim(x, append(own, ndims(x), dim - 1))
+    with_labels(x, append(result$labels, result$along, dim - 1))
   }, results, dims)
 }
 

@@ -15,10 +15,11 @@
 #' @param wrt The arguments to differentiate with respect to, by name or position; `NULL` for all
 #'   that are given and are not static. They must be float tensors, R numbers of type double, or
 #'   nested lists of these.
+#' @param value Whether to return the value of `f` as well.
 #' @return `gradient()`: a function of the arguments of `f`, which returns a named list with an
-#'   entry for each argument in `wrt`, of the structure, dtypes and shapes of the argument.
-#'   `value_and_gradient()`: a function that returns a list of `value`, the value of `f`, and
-#'   `grad`, that named list.
+#'   entry for each argument in `wrt`, of the structure, dtypes and shapes of the argument; with
+#'   `value`, a list of `value`, the value of `f`, and `grad`, that named list.
+#'   `value_and_gradient(f)` is `gradient(f, value = TRUE)`.
 #' @section Dtypes: A gradient has the dtype, the ambiguity and the shape of the argument. R numbers
 #'   of type double keep their exact value: derivatives with respect to them are computed in the
 #'   dtype that they meet, or in `f64`, and are an ambiguous `f64`. Derivatives on their way back
@@ -45,51 +46,59 @@
 #' f <- function(x, y) sum(x * x * y)
 #' gradient(f)(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))
 #' gradient(f, wrt = "x")(x = nv_tensor(c(1, 2)), y = 3L)$x
-#' value_and_gradient(f, "y")(nv_tensor(c(1, 2)), nv_scalar(3))
+#' gradient(f, "y", value = TRUE)(nv_tensor(c(1, 2)), nv_scalar(3))
 #' second <- gradient(function(x) gradient(function(x) x^3)(x)$x)
 #' jit(second)(nv_scalar(2))
 #' value_and_gradient(function(x) sum(x^2, na.rm = TRUE))(nv_tensor(c(1, NA, 3)))
 #' @export
-gradient <- function(f, wrt = NULL) {
-  differentiated(f, wrt, function(value, grad) grad)
+gradient <- function(f, wrt = NULL, value = FALSE) {
+  check_flag(value, "value")
+  derived_function(f, wrt, function(f, arguments, chosen) {
+    found <- gradient_of(f, arguments, chosen)
+    if (value) found else found$grad
+  })
 }
 
 #' @rdname gradient
 #' @export
-value_and_gradient <- function(f, wrt = NULL) {
-  differentiated(f, wrt, function(value, grad) list(value = value, grad = grad))
+value_and_gradient <- function(f, wrt = NULL) gradient(f, wrt, value = TRUE)
+
+# A function of the arguments of `f` that gives what `compute` makes of `f`, the arguments, and the
+# positions of those that it has derivatives by.
+derived_function <- function(f, wrt, compute) {
+  f <- traceable(match.fun(f), "f")
+  static <- if (inherits(f, "joist_jit")) environment(f)$.jit_static else character()
+  names <- names(formals(args(f)))
+  check_wrt(wrt, names, static)
+  function_like(f, function(arguments) {
+    chosen <- chosen_arguments(arguments, wrt, static, names)
+    in_trace(function(arguments) compute(f, arguments, chosen), arguments, chosen)
+  })
 }
 
-# A function of the arguments of `f` that gives what `finish` makes of value and gradient.
-differentiated <- function(f, wrt, finish) {
-  f <- traceable(match.fun(f), "f")
-  arguments <- formals(args(f))
-  static <- if (inherits(f, "joist_jit")) environment(f)$.jit_static else character()
-  check_wrt(wrt, names(arguments), static)
-  run <- function(arguments) {
-    chosen <- chosen_arguments(arguments, wrt, static, names(formals(args(f))))
-    compute <- function(arguments) {
-      inputs <- arguments[chosen]
-      inputs[] <- Map(mark_leaves, arguments[chosen], argument_labels(arguments)[chosen])
-      arguments[chosen] <- inputs
-      value <- call_function(f, arguments)
-      check_scalar(value)
-      value <- traced_constant(as_operand(value))
-      one <- scalar_like(1, value)
-      one <- traced_constant(if (ndims(value) == 0L) one else nv_broadcast_to(one, shape(value)))
-      grad <- cotangents(list(value), list(one), inputs)
-      # A value that is missing has a derivative that is missing.
-      unknown <- mask_of(value)
-      if (!is.null(unknown)) grad <- map_leaves(grad, nv_mask, nv_reshape(unknown, integer()))
-      finish(value, grad)
-    }
-    in_trace(compute, arguments, chosen)
-  }
+# A function of the arguments of `f`, which `run` gets as a list.
+function_like <- function(f, run) {
   made <- function() NULL
-  formals(made) <- arguments
-  body(made) <- as.call(list(quote(.gradient_run), collected_arguments(arguments)))
-  environment(made) <- list2env(list(.gradient_run = run), parent = topenv())
+  formals(made) <- formals(args(f))
+  body(made) <- as.call(list(quote(.run), collected_arguments(formals(made))))
+  environment(made) <- list2env(list(.run = run), parent = topenv())
   made
+}
+
+gradient_of <- function(f, arguments, chosen) {
+  inputs <- arguments[chosen]
+  inputs[] <- Map(mark_leaves, arguments[chosen], argument_labels(arguments)[chosen])
+  arguments[chosen] <- inputs
+  value <- call_function(f, arguments)
+  check_scalar(value)
+  value <- traced_constant(as_operand(value))
+  one <- scalar_like(1, value)
+  one <- traced_constant(if (ndims(value) == 0L) one else nv_broadcast_to(one, shape(value)))
+  grad <- cotangents(list(value), list(one), inputs)
+  # A value that is missing has a derivative that is missing.
+  unknown <- mask_of(value)
+  if (!is.null(unknown)) grad <- map_leaves(grad, nv_mask, nv_reshape(unknown, integer()))
+  list(value = value, grad = grad)
 }
 
 check_wrt <- function(wrt, names, static) {

@@ -94,6 +94,13 @@ raised_errors <- alist(
     joist_value_error = nv_while(v, function(v) nv_mask(all(v > 1), b[[2]]), function(v) v),
     joist_value_error = nv_for(1.5, v, function(i, v) v)
   ),
+  jacobian = list(
+    joist_dtype_error = jacobian(function(x) x > 1)(v),
+    joist_dtype_error = hessian(sum)(i),
+    joist_value_error = jacobian(sin, mode = "up"),
+    joist_value_error = hessian(nv_sin, wrt = "z"),
+    joist_shape_error = hessian(sin)(v)
+  ),
   nv_vjp = list(
     joist_dtype_error = nv_vjp(function(x) x > 1, list(v), list(v)),
     joist_dtype_error = nv_jvp(function(x) x, list(i), list(i)),
@@ -705,6 +712,7 @@ given_dtypes <- alist(
     `f32?` = nv_scan(0, 1:3, function(s, x) list(s, x / 2))$ys
   ),
   nv_vmap = list(i16 = nv_vmap(function(x) x * 2L)(i)),
+  jacobian = list(f32 = jacobian(sin)(v)[[1]], `f64?` = hessian(function(x) x^3)(1)$x$x),
   nv_vjp = list(
     f32 = nv_vjp(sin, list(v), list(nv_convert(v, "f64")))$grad[[1]],
     `f64?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent
