@@ -63,7 +63,14 @@ nv_pnorm <- function(q, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qnorm <- function(p, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64("nv_qnorm", list(p, mean, sd), function(p, mean, sd) {
+  deep <- !is_tensor(p) || is_tracing() || is_chunked(p) || !has_elements(p) ||
+    isTRUE(as.vector(fused("deep", is_deep, p, log.p)))
+  if (!deep) {
+    distributions$shallow <- TRUE
+    on.exit(distributions$shallow <- FALSE)
+  }
+  name <- if (deep) "nv_qnorm" else "nv_qnorm of large shares"
+  in_f64(name, list(p, mean, sd), function(p, mean, sd) {
     z <- if (log.p) normal_log_quantile(p) else normal_quantile(p)
     if (!lower.tail) z <- -z
     nv_ifelse(sd < 0, NaN, nv_ifelse(nv_is_infinite(z), z, mean + sd * z))
@@ -153,6 +160,13 @@ normal_log_quantile <- function(p) {
   )(p)
 }
 
+# Whether a tail may be so small that its quantile is beyond 27, for which six more logarithms are
+# computed for each element. Without them a program is traced while `distributions$shallow`.
+is_deep <- function(p, log) {
+  p <- nv_convert(without_mask(p), "f64")
+  nv_reduce_any(if (log) p < -700 | p > -1e-300 else p < 1e-300)
+}
+
 # Of p - 1/2 and the root of -log of the smaller tail: algorithm AS 241 of Wichura (1988), and from
 # 27 on the fixed point of what the continued fraction of the tail says, NIST DLMF 7.9.
 normal_quantile_at <- function(from_half, root) {
@@ -163,6 +177,13 @@ normal_quantile_at <- function(from_half, root) {
   r <- nv_ifelse(central, 2, root)
   near <- ratio(nv_min(r, 5) - 1.6, wichura$c, wichura$d)
   farther <- ratio(nv_clamp(5, r, 27) - 5, wichura$e, wichura$f)
+  if (!isTRUE(distributions$shallow)) farther <- nv_ifelse(r <= 27, farther, farthest_quantile(r))
+  size <- nv_ifelse(r <= 5, near, farther)
+  size <- nv_ifelse(r == Inf, Inf, nv_ifelse(nv_is_nan(r), NaN, size))
+  nv_ifelse(central, middle, nv_ifelse(from_half < 0, -size, size))
+}
+
+farthest_quantile <- function(r) {
   far <- nv_is_finite(r) & r > 27
   twice <- nv_ifelse(far, r, 28)
   twice <- 2 * (twice * twice)
@@ -171,9 +192,7 @@ normal_quantile_at <- function(from_half, root) {
     part <- 1 - (1 - (5 - 9 / (8 + square)) / (6 + square)) / (4 + square)
     square <- twice - nv_log(2 * pi * square) + 2 * nv_log1p(-part / (2 + square))
   }
-  size <- nv_ifelse(r <= 5, near, nv_ifelse(r <= 27, farther, nv_sqrt(square)))
-  size <- nv_ifelse(r == Inf, Inf, nv_ifelse(nv_is_nan(r), NaN, size))
-  nv_ifelse(central, middle, nv_ifelse(from_half < 0, -size, size))
+  nv_sqrt(square)
 }
 
 wichura <- list(

@@ -266,3 +266,15 @@ test_that("strings are refused as operands, not read as dtypes", {
     expect_identical(conditionMessage(error), usual)
   }
 })
+
+test_that("quantiles have the same bits beside tiny shares", {
+  p <- nv_tensor(c(1e-290, 1e-20, 0.2, 0.5, 0.999, 1, NA, NaN), "f64")
+  tiny <- nv_tensor(c(4.9e-324, 1e-310, 0, 1e-20), "f64")
+  beside <- nv_qnorm(c(p, tiny))
+  expect_identical(as.vector(nv_qnorm(p)), as.vector(beside)[1:8])
+  expect_equal(as.vector(nv_qnorm(tiny)), qnorm(as.vector(tiny)), tolerance = 1e-13)
+  q <- nv_log(p)
+  beside <- nv_qnorm(c(q, nv_tensor(c(-1e5, -1e-310), "f64")), log.p = TRUE)
+  expect_identical(as.vector(nv_qnorm(q, log.p = TRUE)), as.vector(beside)[1:8])
+  expect_identical(as.vector(jit(function(p) nv_qnorm(p))(p)), as.vector(nv_qnorm(p)))
+})

@@ -1,34 +1,62 @@
 #include "core/ops/distributions/mass.h"
 
+#include <stdint.h>
+#include <string.h>
+
+#include "core/base/bits.h"
+#include "core/base/vectorize.h"
+
+JOIST_VECTORIZE_FILE
 #include "core/kernels/special_f64.h"
 
 #define LOG_TWO_PI 1.83787706640934548356
+
+/* 1 / (2 k + 1) */
+static const double odd_inverses[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
+                                      1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23,
+                                      1.0 / 25, 1.0 / 27, 1.0 / 29, 1.0 / 31, 1.0 / 33};
+enum { TERMS_NEAR = 10, TERMS = 16 };
 
 /* With s = u / (2 + u), ln(1 + u) = 2 artanh(s) and u = 2 s + s u. */
 double joist_log1p_rest(double u) {
   if (!(u > -0.3 && u < 0.4)) return f64_log1p(u) - u;
   const double s = u / (2 + u), z = s * s;
   double sum = 0;
-  for (int k = 21; k >= 3; k -= 2) sum = sum * z + 1.0 / k;
+  for (int k = TERMS_NEAR; k > 0; k--) sum = sum * z + odd_inverses[k];
   return s * (2 * z * sum - u);
 }
 
-/* (x + 1/2) ln(1 + 1 / x) - 1 */
-static double stirling_step(double x) {
-  if (x < 1) return (x + 0.5) * (f64_log1p(x) - f64_log(x)) - 1;
-  const double s = 1 / (2 * x + 1), z = s * s;
-  double sum = 0;
-  for (int k = 33; k >= 3; k -= 2) sum = sum * z + 1.0 / k;
-  return z * sum;
+/* Where the series of NIST DLMF 5.11.1 has converged; as many steps lead there from 1 on, and one
+ * more for vectors. */
+enum { CONVERGED = 10, STEPS = CONVERGED };
+
+/* The sum of (x + 1/2) ln(1 + 1 / x) - 1 from *x in steps of 1 up to CONVERGED, which *x becomes
+ * next to. The steps are computed side by side. */
+static double stirling_steps(double *x) {
+  double total = 0, at[STEPS], z[STEPS], sum[STEPS] = {0};
+  if (*x < 1) {
+    total = (*x + 0.5) * (f64_log1p(*x) - f64_log(*x)) - 1;
+    *x += 1;
+  }
+  int steps = 0;
+  for (int j = 0; j < STEPS; j++, *x += 1) at[j] = *x;
+  while (steps < STEPS - 1 && at[steps] < CONVERGED) steps++;
+  *x = at[steps];
+  JOIST_VECTORIZE_LOOP
+  for (int j = 0; j < STEPS; j++) {
+    const double s = 1 / (2 * at[j] + 1);
+    z[j] = s * s;
+  }
+  for (int k = TERMS; k > 0; k--) {
+    JOIST_VECTORIZE_LOOP
+    for (int j = 0; j < STEPS; j++) sum[j] = sum[j] * z[j] + odd_inverses[k];
+  }
+  for (int j = 0; j < steps; j++) total += z[j] * sum[j];
+  return total;
 }
 
-/* By recurrence to where the series of NIST DLMF 5.11.1 has converged. */
-double joist_stirling_error(double x) {
-  double sum = 0;
-  while (x < 10) {
-    sum += stirling_step(x);
-    x += 1;
-  }
+static double stirling_error(double x) {
+  const double sum = x < CONVERGED ? stirling_steps(&x) : 0;
   const double inverse = 1 / x, z = inverse * inverse;
   double series = 1.0 / 156;
   series = series * z - 691.0 / 360360;
@@ -38,6 +66,23 @@ double joist_stirling_error(double x) {
   series = series * z - 1.0 / 360;
   series = series * z + 1.0 / 12;
   return sum + series * inverse;
+}
+
+/* The shapes of a distribution are the same for many elements. */
+double joist_stirling_error(double x) {
+  enum { RECENT_BITS = 3 };
+  static _Thread_local struct {
+    uint64_t bits;
+    double value;
+  } recent[1 << RECENT_BITS]; /* bits of 0: empty */
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  const size_t k = (size_t)(bits * JOIST_GOLDEN >> (64 - RECENT_BITS));
+  if (recent[k].bits != bits || bits == 0) {
+    recent[k].value = stirling_error(x);
+    recent[k].bits = bits;
+  }
+  return recent[k].value;
 }
 
 /* x ln(x / m) + m - x for x, m > 0 */

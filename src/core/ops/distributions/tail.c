@@ -69,14 +69,21 @@ static double tail_integral(log_ratio *g, const double *shape, double slope, dou
 
 /* ---- gamma ---- */
 
+/* Whether a sum stays the same when this part, and smaller ones, are added to it. */
+static bool is_absorbed(double part, double sum) { return fabs(part) < 0x1p-55 * fabs(sum); }
+
 /* x < 1 and a < 1: P = x^a / Gamma(1 + a) (1 + sum), NIST DLMF 8.7.1. Q is 1 less that, by parts.
  */
 static struct tail gamma_near_zero(double a, double x, double *slope) {
   double term = 1, sum = 0, change = 0, rest;
   for (int n = 1; n < 40; n++) {
     term *= -x / n;
-    sum += term * (a / (a + n));
-    change += term * (n / ((a + n) * (a + n)));
+    const double part = term * (a / (a + n));
+    sum += part;
+    if (slope != NULL)
+      change += term * (n / ((a + n) * (a + n)));
+    else if (is_absorbed(part, sum))
+      break;
   }
   const double log_gamma = lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest);
   const double scale = a * f64_log(x) - log_gamma, less = f64_expm1(scale);
@@ -226,19 +233,38 @@ static double beta_fraction(double a, double b, double x, double y, double *slop
   return 1 / h;
 }
 
+/* ln Gamma(1 + a), and ln(Gamma(a + b) / Gamma(b)): the shapes are the same for many elements. */
+static void shape_logarithms(double a, double b, double *log_gamma, double *log_rise) {
+  static _Thread_local struct { double a, b, log_gamma, log_rise; } last;
+  if (last.a != a || last.b != b) {
+    double rest;
+    last.log_gamma = lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest);
+    last.log_rise = joist_log_rise(a, b);
+    last.a = a;
+    last.b = b;
+  }
+  *log_gamma = last.log_gamma;
+  *log_rise = last.log_rise;
+}
+
 /* x^a / (a B(a, b)) (1 + sum), NIST DLMF 8.17.7 and 15.2.1; the other tail is 1 less that, by
  * parts. */
 static struct tail beta_near_zero(double a, double b, double x, double *slopes) {
-  double term = 1, by_b = 0, sum = 0, change[2] = {0, 0}, rest;
+  double term = 1, by_b = 0, sum = 0, change[2] = {0, 0}, log_gamma, log_rise;
   for (int n = 1; n < 80; n++) {
-    by_b = ((n - b) * by_b - term) / n * x;
+    if (slopes != NULL) by_b = ((n - b) * by_b - term) / n * x;
     term *= (n - b) / n * x;
-    sum += term * (a / (a + n));
-    change[0] += term * (n / ((a + n) * (a + n)));
-    change[1] += by_b * (a / (a + n));
+    const double share = a / (a + n), part = term * share;
+    sum += part;
+    if (slopes != NULL) {
+      change[0] += term * (n / ((a + n) * (a + n)));
+      change[1] += by_b * share;
+    } else if (is_absorbed(part, sum)) {
+      break;
+    }
   }
-  const double log_gamma = lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest);
-  const double scale = a * f64_log(x) - log_gamma + joist_log_rise(a, b);
+  shape_logarithms(a, b, &log_gamma, &log_rise);
+  const double scale = a * f64_log(x) - log_gamma + log_rise;
   const double less = f64_expm1(scale), upper = -(sum + less + sum * less);
   const bool lower = upper > 0.5;
   if (slopes != NULL) {
