@@ -321,8 +321,8 @@ bind_variables <- function(loop, inputs) {
     slot <- loop$slots[[k]]
     carry <- loop$carry[[k]]
     before <- loop$before[[k]]
-    if (k %in% loop$variable) {
-      if (carry$status %in% c("carry", "out")) at <<- at + length(carry$leaves)
+    if (k %of% loop$variable) {
+      if (carry$status %of% c("carry", "out")) at <<- at + length(carry$leaves)
       return(NULL)
     }
     if (carry$status == "carry") {
@@ -341,14 +341,14 @@ bind_variables <- function(loop, inputs) {
 
 carried_types <- function(loop) {
   do.call(c, c(list(list()), lapply(loop$carry, function(carry) {
-    if (carry$status %in% c("carry", "out")) carry$types
+    if (carry$status %of% c("carry", "out")) carry$types
   })))
 }
 
 # The values of the carry after an iteration, converted to the types of carried_types().
 carried_after <- function(loop, after) {
   do.call(c, c(list(list()), Map(function(carry, entry) {
-    if (carry$status %in% c("carry", "out")) {
+    if (carry$status %of% c("carry", "out")) {
       Map(as_carried, aligned(carry, entry$value, "")$leaves, carry$types)
     }
   }, loop$carry, after)))
@@ -416,10 +416,10 @@ settled_carry <- function(loop, k, entry) {
   carry <- loop$carry[[k]]
   cell <- loop$cells[[k]]
   used <- !is.null(cell) && cell$used
-  live <- !is.null(slot$hidden) || slot$name %in% loop$site$live
+  live <- !is.null(slot$hidden) || slot$name %of% loop$site$live
   unchanged <- if (is.null(cell)) {
     are_same(entry, loop$before[[k]]) ||
-      k %in% loop$variable && entry$state == "bound" && are_same(entry$value, loop$element)
+      k %of% loop$variable && entry$state == "bound" && are_same(entry$value, loop$element)
   } else {
     entry$state == "bound" && are_same(entry$value, cell$value)
   }
@@ -434,7 +434,7 @@ settled_carry <- function(loop, k, entry) {
   if (carry$status == "temp") {
     return(carry)
   }
-  if (!entry$state %in% c("bound")) {
+  if (!entry$state %of% c("bound")) {
     if (used) stop_carry(loop, poison_text(slot, entry))
     return(as("temp"))
   }
@@ -594,7 +594,7 @@ write_variables <- function(loop, results, ran = NULL) {
     carry <- loop$carry[[k]]
     entry <- loop$entered[[as.character(k)]]
     if (is.null(entry)) entry <- loop$before[[k]]
-    if (carry$status %in% c("carry", "out")) {
+    if (carry$status %of% c("carry", "out")) {
       mixed <- if (loop$certain || carry$status == "out") carry$after else carry$mixed
       own <- as_r_numbers(results[at + seq_along(carry$types)], carry$numbers, mixed)
       at <- at + length(carry$types)

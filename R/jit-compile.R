@@ -153,7 +153,7 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
     stop_joist("joist_value_error", "`static` must be names of arguments")
   }
   unknown <- setdiff(static, names(arguments))
-  if (length(unknown) > 0L && !"..." %in% names(arguments)) {
+  if (length(unknown) > 0L && !"..." %of% names(arguments)) {
     stop_joist("joist_value_error", "`static`: the function has no argument ", unknown[1L])
   }
   state <- .Call(joist_r_jit_state, cache_size, native)
@@ -280,7 +280,7 @@ call_function <- function(f, arguments) {
   if (!is.null(named)) symbols[nzchar(named)] <- named[nzchar(named)]
   around <- list2env(list(jitted = f), parent = emptyenv())
   frame <- list2env(stats::setNames(arguments, symbols), parent = around)
-  own <- if ("jitted" %in% symbols) f else quote(jitted)
+  own <- if ("jitted" %of% symbols) f else quote(jitted)
   check_value(eval(as.call(c(own, stats::setNames(lapply(symbols, as.name), named))), frame))
 }
 

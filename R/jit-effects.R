@@ -11,7 +11,7 @@ look_around <- function(frame) {
     roots <- c(globalenv(), flow$traced, if (flow$first > 1L) user_frames(seq_len(flow$first - 1L)))
     flow$outer <- .Call(joist_r_world, roots, packages, list())
   }
-  frames <- user_frames(seq(flow$first, length.out = sys.nframe() - flow$first))
+  frames <- user_frames(flow$first - 1L + seq_len(sys.nframe() - flow$first))
   inner <- .Call(joist_r_world, c(frame, frames), packages, flow$outer)
   world <- list(inner = inner, all = c(inner, flow$outer))
   # Arguments that nothing has looked at yet would be computed within a branch. Functions of R may
@@ -32,7 +32,10 @@ look_around <- function(frame) {
 
 # The frames of functions of R among those of user_frames().
 lazy_frames <- function(frames) {
-  Filter(function(frame) !is_users_home(topenv(frame, matchThisEnv = NULL)), frames)
+  for (k in rev(seq_along(frames))) {
+    if (is_users_home(topenv(frames[[k]], matchThisEnv = NULL))) frames[[k]] <- NULL
+  }
+  frames
 }
 
 # The frames of the user's functions and of what they call.
@@ -69,10 +72,12 @@ changed_slots <- function(world, frame, site, more = FALSE) {
 slots_after <- function(loop) {
   changed <- changed_slots(loop$world, loop$frame, loop$site)
   more <- Filter(function(slot) {
-    known <- vapply(loop$slots, function(own) {
-      identical(own$name, slot$name) && identical(own$env, slot$env)
-    }, NA)
-    !any(known) && !are_same(read_slot(slot), slot$before)
+    for (own in loop$slots) {
+      if (own$name == slot$name && identical(own$env, slot$env)) {
+        return(FALSE)
+      }
+    }
+    !are_same(read_slot(slot), slot$before)
   }, changed)
   if (length(more) > 0L) {
     for (slot in more) put_back(slot)

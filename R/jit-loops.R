@@ -226,6 +226,9 @@ has_mask <- function(x) is_tensor(x) && !is.null(mask_of(x))
 
 # Tensors without masks; behind each for which there is a mask in `like` its own one.
 split_masks <- function(tensors, like) {
+  if (!any(vapply(like, has_mask, NA))) {
+    return(unname(tensors))
+  }
   parts <- Map(function(x, type) {
     if (!has_mask(type)) {
       return(list(x))
@@ -274,7 +277,7 @@ apply_bodies <- function(op, operands, bodies, attributes = list()) {
 call_with_state <- function(f, state, before = list(), after = list()) {
   names <- names(state)
   one_by_one <- is.list(state) && !is.object(state) && length(state) > 0L && !is.null(names) &&
-    all(nzchar(names)) && all(names %in% names(formals(args(f))))
+    all(nzchar(names)) && all(names %of% names(formals(args(f))))
   arguments <- c(before, if (one_by_one) state else list(state), after)
   call_function(f, arguments)
 }
@@ -311,7 +314,7 @@ check_structure <- function(x, like, gives, of, at) {
     stop_joist(
       "joist_value_error", gives, " another structure than ", of, " has",
       if (!is.na(other)) {
-        paste0(": ", if (other %in% own) "there is no " else "it lacks ", "`", other, "`")
+        paste0(": ", if (other %of% own) "there is no " else "it lacks ", "`", other, "`")
       }
     )
   }

@@ -25,7 +25,7 @@ native_folder <- function() {
 native_policy <- function() {
   default <- if (nzchar(Sys.getenv("_R_CHECK_PACKAGE_NAME_"))) "never" else "auto"
   policy <- Sys.getenv("JOIST_NATIVE", default)
-  if (policy %in% c("auto", "never", "wait")) policy else default
+  if (policy %of% c("auto", "never", "wait")) policy else default
 }
 
 # A script of the shell: the source is $1, the object $2, $3 are flags of the instruction set, and

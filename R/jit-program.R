@@ -36,7 +36,7 @@
 #' summary(p)
 #' @export
 program <- function(f, ..., what = "instructions") {
-  if (!is.character(what) || length(what) != 1L || !what %in% c("instructions", "c")) {
+  if (!is.character(what) || length(what) != 1L || !what %of% c("instructions", "c")) {
     stop_joist("joist_value_error", "`what` must be \"instructions\" or \"c\"")
   }
   if (!inherits(f, "joist_jit")) f <- jit(f)

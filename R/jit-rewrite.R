@@ -90,11 +90,17 @@ keep_code <- function(code, made) {
 shim <- function(around, functions) {
   frame <- list2env(control_functions, parent = around)
   # Variables of the user that have such a name, such as `class`, are the user's.
-  for (name in names(questions_of_numbers)) {
-    found <- tryCatch(get0(name, envir = around), error = function(e) NULL)
-    asked <- switch(name, is_tensor = is_tensor, is = methods::is, get(name, baseenv()))
-    if (!identical(found, asked)) rm(list = name, envir = frame)
-  }
+  names <- names(questions_of_numbers)
+  nothing <- list(NULL)
+  found <- tryCatch(
+    mget(names, envir = around, inherits = TRUE, ifnotfound = nothing),
+    error = function(e) lapply(names, function(name) tryCatch(get0(name, around), error = identity))
+  )
+  asked <- lapply(names, function(name) {
+    switch(name, is_tensor = is_tensor, is = methods::is, get(name, baseenv()))
+  })
+  own <- !vapply(seq_along(names), function(k) identical(found[[k]], asked[[k]]), NA)
+  if (any(own)) rm(list = names[own], envir = frame)
   for (name in functions) makeActiveBinding(name, users_function(name, around), frame)
   frame
 }
@@ -137,7 +143,7 @@ users_functions <- function(names, around) {
     is.function(found) && is_users(found)
   }, names)
   generics <- Filter(function(name) {
-    "UseMethod" %in% all.names(body(get(name, envir = around, mode = "function")))
+    "UseMethod" %of% all.names(body(get(name, envir = around, mode = "function")))
   }, theirs)
   methods <- unlist(lapply(generics, function(name) {
     home <- variable_home(name, around)
@@ -188,10 +194,10 @@ rewrite_closure <- function(f) {
   defaults <- formals(f)
   whole <- as.call(c(quote(list), unname(as.list(defaults)), code))
   names <- unique(c(all.names(whole), .Call(joist_r_code_strings, whole)))
-  words <- c(names, if (any(c("<-", "=") %in% names) && any(c("[", "[[") %in% names)) "[<-")
+  words <- c(names, if (any(c("<-", "=") %of% names) && any(c("[", "[[") %of% names)) "[<-")
   # Functions that the code does not find by name: arguments, elements.
-  changed <- any(flow_words %in% words) ||
-    any(.Call(joist_r_code_called, code) %in% c("", names(defaults)))
+  changed <- any(flow_words %of% words) ||
+    any(.Call(joist_r_code_called, code) %of% c("", names(defaults)))
   made <- if (changed) {
     rewrite_function(defaults, code, attr(f, "srcref"), NULL)
   } else {
@@ -210,7 +216,7 @@ rewrite_function <- function(defaults, code, reference, up) {
     locals = union(setdiff(c(names, assigned_in(code)), literal), up$locals)
   )
   # R wants UseMethod() to be called by the function itself.
-  native <- "UseMethod" %in% .Call(joist_r_code_called, code)
+  native <- "UseMethod" %of% .Call(joist_r_code_called, code)
   context <- list(fun = fun, ref = reference, needed = TRUE, loops = 0L, native = native)
   code <- if (native || length(escapes(code)) == 0L) {
     expression_code(code, context)
@@ -231,10 +237,10 @@ new_site <- function(kind, code, context) {
   live <- read_elsewhere(context$fun$reads, reads)
   if (context$loops > 0L) live <- union(live, names(reads))
   # Parts of a loop that are branches are followed by further iterations.
-  merged <- if (kind %in% loop_heads) union(live, names(reads)) else live
+  merged <- if (kind %of% loop_heads) union(live, names(reads)) else live
   list2env(list(
     kind = kind, call = code, ref = context$ref, needed = context$needed, live = live,
-    merged = merged, escapes = escapes(code), dots = "..." %in% names(reads)
+    merged = merged, escapes = escapes(code), dots = "..." %of% names(reads)
   ), parent = emptyenv())
 }
 
@@ -256,7 +262,7 @@ parts_of <- function(code, context) {
   runs <- split(seq_along(leaves) + 1L, cumsum(leaves | c(TRUE, leaves[-length(leaves)])))
   unlist(unname(lapply(runs, function(at) {
     own <- context
-    own$needed <- context$needed && length(code) %in% at
+    own$needed <- context$needed && length(code) %of% at
     if (!leaves[at[1L] - 1L]) {
       return(one_part(part_of_block(code, at), own))
     }
@@ -291,13 +297,13 @@ statement_part <- function(code, context) {
     site <- branch(code, context)
     return(new_part("if", site$condition, site))
   }
-  if (head %in% loop_heads) {
+  if (head %of% loop_heads) {
     return(new_part("loop", NULL, loop(code, context)))
   }
   if (head == "switch" && is.name(code[[1L]]) && is_switch(code)) {
     return(new_part("loop", NULL, chosen_arm(code, context)))
   }
-  if (head %in% ways_out) {
+  if (head %of% ways_out) {
     value <- if (length(code) > 1L) valued(code[[2L]], context)
     return(new_part(head, with_line(value, context$ref)))
   }
@@ -306,7 +312,7 @@ statement_part <- function(code, context) {
 
 # A call of switch() that has its value first.
 is_switch <- function(code) {
-  length(code) > 2L && (is.null(names(code)) || names(code)[2L] %in% c("", "EXPR")) &&
+  length(code) > 2L && (is.null(names(code)) || names(code)[2L] %of% c("", "EXPR")) &&
     !is_empty(code[[2L]]) && !any(vapply(code, identical, NA, quote(...)))
 }
 
@@ -408,7 +414,7 @@ native_loop <- function(code, context) {
     run <- call(".joist_loop", loop(code, context))
     left <- native_leave(quote(return(.joist_value())), "return", context)
     nothing <- quote(.joist_nothing())
-    return(as.call(c(quote(switch), run, nothing, if ("return" %in% ways) left)))
+    return(as.call(c(quote(switch), run, nothing, if ("return" %of% ways) left)))
   }
   site <- loop(code, context, one_part)
   site$stuck <- length(ways) > 0L
@@ -439,8 +445,8 @@ native_leave <- function(code, head, context) {
 # A call of nv_seq_len() or seq_len().
 is_counting <- function(code) {
   name <- if (is.call(code)) code[[1L]]
-  if (is.call(name) && head_of(name) %in% c("::", ":::")) name <- name[[3L]]
-  is.name(name) && as.character(name) %in% c("nv_seq_len", "seq_len")
+  if (is.call(name) && head_of(name) %of% c("::", ":::")) name <- name[[3L]]
+  is.name(name) && as.character(name) %of% c("nv_seq_len", "seq_len")
 }
 
 # Code of an expression.
@@ -458,7 +464,7 @@ expression_code <- function(code, context) {
   if (head == "{") {
     return(block(code, context))
   }
-  if (!head %in% c("if", loop_heads)) context$needed <- TRUE
+  if (!head %of% c("if", loop_heads)) context$needed <- TRUE
   switch(head,
     "function" = inner_function(code, context),
     "if" = native_branch(code, context),
@@ -513,7 +519,7 @@ call_code <- function(code, head, context) {
     } else if (is.call(code[[1L]]) && !is_known_function(code[[1L]])) {
       code[[1L]] <- call(".joist_function", expression_code(code[[1L]], context))
     }
-  } else if (head %in% context$fun$locals && !is.primitive(get0(head, baseenv()))) {
+  } else if (head %of% context$fun$locals && !is.primitive(get0(head, baseenv()))) {
     code[[1L]] <- call(".joist_function", code[[1L]])
   }
   code
@@ -521,14 +527,14 @@ call_code <- function(code, head, context) {
 
 # Questions about R numbers are answered alike with and without the name of their package.
 is_asked_of_package <- function(code) {
-  is.call(code) && head_of(code) %in% c("::", ":::") &&
-    as.character(code[[2L]]) %in% c("base", "methods", "joist") &&
-    as.character(code[[3L]]) %in% setdiff(names(questions_of_numbers), "identical")
+  is.call(code) && head_of(code) %of% c("::", ":::") &&
+    as.character(code[[2L]]) %of% c("base", "methods", "joist") &&
+    as.character(code[[3L]]) %of% setdiff(names(questions_of_numbers), "identical")
 }
 
 # pkg::f of a package whose functions are left alone.
 is_known_function <- function(code) {
-  head_of(code) %in% c("::", ":::") && as.character(code[[2L]]) %in% packages_left_alone
+  head_of(code) %of% c("::", ":::") && as.character(code[[2L]]) %of% packages_left_alone
 }
 
 lazy_operator <- function(code, head, context) {
@@ -547,7 +553,7 @@ is_harmless <- function(code) {
   }
   head <- head_of(code)
   harmless <- c("(", "!", "<", ">", "<=", ">=", "==", "!=", "+", "-", "*", "&", "|", "&&", "||")
-  head %in% harmless && all(vapply(as.list(code)[-1L], is_harmless, NA))
+  head %of% harmless && all(vapply(as.list(code)[-1L], is_harmless, NA))
 }
 
 assignment <- function(code, context) {
@@ -555,7 +561,7 @@ assignment <- function(code, context) {
   value <- if (is.call(code[[3L]])) expression_code(code[[3L]], context) else code[[3L]]
   if (is.call(target)) {
     target <- target_code(target, context)
-    if (head_of(target) %in% c("[", "[[")) {
+    if (head_of(target) %of% c("[", "[[")) {
       site <- new_site("assign", code, context)
       site$target <- target[[2L]]
       site$index <- Filter(is_plain_index, as.list(target)[-(1:2)])
@@ -569,7 +575,7 @@ assignment <- function(code, context) {
 
 target_code <- function(target, context) {
   if (is.call(target[[2L]])) target[[2L]] <- target_code(target[[2L]], context)
-  if (!head_of(target) %in% c("$", "@")) {
+  if (!head_of(target) %of% c("$", "@")) {
     for (k in seq_along(target)[-(1:2)]) {
       if (is.call(target[[k]])) target[[k]] <- expression_code(target[[k]], context)
     }
@@ -585,6 +591,6 @@ is_plain_index <- function(code) {
   if (!is.call(code)) {
     return(is.name(code))
   }
-  head_of(code) %in% c("(", "+", "-", "*", "c", "[", "[[", "$", ":", "length", "nv_convert") &&
+  head_of(code) %of% c("(", "+", "-", "*", "c", "[", "[[", "$", ":", "length", "nv_convert") &&
     !any(vapply(as.list(code)[-1L], is_empty, NA))
 }

@@ -216,7 +216,7 @@ merged_slot <- function(site, slot, a, b, plan) {
       place_of(site)
     ))
   }
-  if (!slot$name %in% site$merged && is.null(slot$hidden)) {
+  if (!slot$name %of% site$merged && is.null(slot$hidden)) {
     return(poison(site, paste0(
       "`", slot$name, "` is assigned in ", header_of(site), place_of(site), " and read in a way ",
       "that jit() does not see"

@@ -114,7 +114,7 @@ after_loop <- function(done) {
   if (is_known(done)) {
     return(if (done$kind == 1L) completion(0L) else done)
   }
-  if (!3L %in% done$may) {
+  if (!3L %of% done$may) {
     return(completion(0L))
   }
   made <- completion(nv_ifelse(done$kind == 3L, 3L, 0L), done$value, c(0L, 3L))
@@ -172,7 +172,7 @@ for_region <- function(site, frame, values) {
 
 elements_region <- function(site, frame, values, going, done) {
   in_new_loop(site, frame, TRUE, is.null(done), function(loop) {
-    if (!any(c("break", "return") %in% site$ways)) {
+    if (!any(c("break", "return") %of% site$ways)) {
       return(scan_region(loop, values))
     }
     loop$length <- length(values)
@@ -211,7 +211,7 @@ new_loop <- function(site, frame, certain, first, doubts, extra) {
   flow$frames <- enter_region(site, frame)
   hidden <- new.env(parent = emptyenv())
   slots <- c(lapply(site$assigned, function(name) list(name = name, env = frame)), extra)
-  returns <- "return" %in% site$ways
+  returns <- "return" %of% site$ways
   if (returns) slots <- c(slots, list(list(name = "value", env = hidden, hidden = TRUE)))
   loop <- list2env(list(
     site = site, frame = frame, certain = certain, slots = slots, hidden = hidden,
@@ -228,7 +228,7 @@ new_loop <- function(site, frame, certain, first, doubts, extra) {
   loop$variable <- variable
   loop$carry <- lapply(seq_along(slots), function(k) {
     # The variable of `for` is assigned before the body reads it.
-    if (k %in% variable && first) list(status = "none") else first_carry(loop$before[[k]])
+    if (k %of% variable && first) list(status = "none") else first_carry(loop$before[[k]])
   })
   loop
 }
@@ -291,7 +291,7 @@ scan_region <- function(loop, values) {
     results <- join_masks(apply_bodies("scan", operands, list(traced$body), attributes), types)
   }
   write_variables(loop, results[seq_along(results) > length(pad)])
-  if (!loop$carry[[loop$variable]]$status %in% c("out", "temp")) {
+  if (!loop$carry[[loop$variable]]$status %of% c("out", "temp")) {
     assign(site$variable, values[[length(values)]], envir = frame)
   }
   completion(0L)
@@ -306,13 +306,13 @@ run_region <- function(loop, going, done) {
   loop$indexed <- !is.null(loop$length)
   # A condition without assignments is a body; otherwise each iteration computes the next condition.
   loop$flagged <- loop$indexed || site$endless || !is_known(done) ||
-    any(c("break", "return") %in% site$ways) || length(site$given) > 0L
+    any(c("break", "return") %of% site$ways) || length(site$given) > 0L
   loop$flags <- loop_flags(loop)
   traced <- settle_region(loop, function() traced_iteration(loop))
   types <- c(loop$flags, carried_types(loop))
   begin <- c(
     if (loop$flagged) list(going),
-    if (loop$returns) list(if (3L %in% done$may) done$kind == 3L else FALSE),
+    if (loop$returns) list(if (3L %of% done$may) done$kind == 3L else FALSE),
     if (loop$ran) list(FALSE), if (loop$indexed) list(1L)
   )
   start <- split_masks(c(Map(as_carried, begin, loop$flags), carried_before(loop)), types)
@@ -389,7 +389,7 @@ returned_value <- function(loop, returned) {
     # return() is on conditions that are FALSE in R.
     return(completion(0L))
   }
-  if (site$endless && !"break" %in% site$ways) {
+  if (site$endless && !"break" %of% site$ways) {
     return(completion(3L, entry$value))
   }
   made <- completion(nv_ifelse(returned, 3L, 0L), entry$value, c(0L, 3L))
@@ -409,13 +409,13 @@ next_index <- function(done, at, count) {
 
 # The value that the function returns from the loop is a variable of the loop's own.
 hidden_value <- function(loop, done) {
-  if (3L %in% done$may) assign("value", done$value, envir = loop$hidden)
+  if (3L %of% done$may) assign("value", done$value, envir = loop$hidden)
   k <- length(loop$slots)
   loop$before[[k]] <- read_slot(loop$slots[[k]])
   loop$carry[[k]] <- first_carry(loop$before[[k]])
 }
 
 has_returned <- function(loop, done) {
-  if (3L %in% done$may) assign("value", done$value, envir = loop$hidden)
-  if (is_known(done)) done$kind == 3L else if (3L %in% done$may) done$kind == 3L else FALSE
+  if (3L %of% done$may) assign("value", done$value, envir = loop$hidden)
+  if (is_known(done)) done$kind == 3L else if (3L %of% done$may) done$kind == 3L else FALSE
 }

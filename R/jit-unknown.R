@@ -58,10 +58,10 @@ same_labels <- function(x, y) {
 
 # What to write where a function of R reads values; NULL if nothing is as good.
 written_instead <- function(name, call) {
-  if (name %in% c("[", "[[") && length(call) > 1L) {
+  if (name %of% c("[", "[[") && length(call) > 1L) {
     return(paste0("index a tensor, such as nv_tensor(", short_code(call[[2L]]), ")"))
   }
-  if (name %in% names(instead_of)) {
+  if (name %of% names(instead_of)) {
     return(instead_of[[name]])
   }
   own <- counterpart(name)
@@ -101,14 +101,14 @@ unknown_condition <- function(call, frame) {
   around <- if (frame > 0L) called_name(sys.call(frame)) else ""
   reader <- if (nzchar(keyword)) {
     paste0("`", short_code(call), "`")
-  } else if (around %in% c("", "jitted")) {
+  } else if (around %of% c("", "jitted")) {
     "a function of R"
   } else {
     paste0("a function of R in ", around, "()")
   }
   instead <- written_instead(keyword, call)
   ways <- c(
-    instead, if (length(name) > 0L && name[1L] %in% names(formals(f)) && !session()$in_body) {
+    instead, if (length(name) > 0L && name[1L] %of% names(formals(f)) && !session()$in_body) {
       "make it a static argument"
     },
     if (is.null(instead)) "use its shape()"
@@ -163,7 +163,7 @@ reading_call <- function(code, frame) {
   look(code)
   order <- vapply(found, function(call) {
     name <- as.character(call[[1L]])
-    if (name %in% c("if", "while", "for", "&&", "||", "switch", "repeat")) {
+    if (name %of% c("if", "while", "for", "&&", "||", "switch", "repeat")) {
       return(3L)
     }
     grouped <- is.function(get0(name, .GenericArgsEnv)) # has a method for a group
@@ -175,10 +175,10 @@ reading_call <- function(code, frame) {
 # Whether code is a call of a primitive function that may read the elements of a traced variable.
 may_read <- function(code, frame) {
   name <- if (is.name(code[[1L]])) as.character(code[[1L]]) else ""
-  if (name %in% c("", harmless_words) || !is.primitive(get0(name, baseenv(), mode = "function"))) {
+  if (name %of% c("", harmless_words) || !is.primitive(get0(name, baseenv(), mode = "function"))) {
     return(FALSE)
   }
-  own <- name %in% c("[", "[[") && length(traced_in(code[[2L]], frame)) > 0L
+  own <- name %of% c("[", "[[") && length(traced_in(code[[2L]], frame)) > 0L
   length(traced_in(code, frame)) > 0L && !own
 }
 

@@ -1,13 +1,8 @@
 # Variables of user functions, read and assigned by branches and loops; see jit-control_flow.R.
 
 
-# The code of a promise that joist has put into a frame: a variable without a value, or one whose
-# use is noted.
-own_promise <- function(name, frame) {
-  code <- eval(call("substitute", as.name(name), frame))
-  if (is_own_promise(code)) code
-}
-
+# Whether code is that of a promise that joist has put into a frame: a variable without a value, or
+# one whose use is noted.
 is_own_promise <- function(code) {
   is.call(code) && is.function(code[[1L]]) &&
     (identical(code[[1L]], stop_poisoned) || identical(code[[1L]], noted_value))
@@ -43,12 +38,15 @@ read_slot <- function(slot) {
   if (!exists(name, envir = frame, inherits = FALSE)) {
     return(read_around(name, frame))
   }
-  code <- own_promise(name, frame)
-  if (is.null(code)) {
-    value <- tryCatch(list(get(name, envir = frame)), error = function(e) NULL)
-    return(if (is.null(value)) list(state = "kept") else list(state = "bound", value = value[[1L]]))
+  code <- eval(call("substitute", as.name(name), frame))
+  if (!is.language(code)) {
+    return(list(state = "bound", value = code))
   }
-  entry_of_promise(code)
+  if (is_own_promise(code)) {
+    return(entry_of_promise(code))
+  }
+  value <- tryCatch(list(get(name, envir = frame)), error = function(e) NULL)
+  if (is.null(value)) list(state = "kept") else list(state = "bound", value = value[[1L]])
 }
 
 entry_of_promise <- function(code) {
