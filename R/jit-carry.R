@@ -25,7 +25,7 @@ merge_values <- function(a, b, plan, path) {
   }
   if (is_carriable(a) && is_carriable(b)) {
     for (x in list(a, b)) check_own_attributes(x, path)
-    return(new_place(plan, a, b, joint_type(a, b, path)))
+    return(new_place(plan, a, b, joint_type(a, b, path, plan$site)))
   }
   if (!same_list(a, b)) {
     kinds <- kind_texts(a, b)
@@ -193,7 +193,7 @@ check_own_attributes <- function(x, path) {
 
 tensor_attributes <- c("class", "dtype", "rank", "dim", "names", "dimnames", "joist_doubt")
 
-joint_type <- function(a, b, path) {
+joint_type <- function(a, b, path, site = NULL) {
   x <- carried_type(a)
   y <- carried_type(b)
   extents <- joint_shape(shape(x), shape(y), is_r_number(a), is_r_number(b))
@@ -217,10 +217,20 @@ joint_type <- function(a, b, path) {
       )
     }
   )
-  if (!same_labels(x, y)) {
-    stop_mismatch("`", path, "` has other names if TRUE than if FALSE")
+  type <- nv_aval(joined$dtype, extents, joined$ambiguous, has_mask(x) || has_mask(y))
+  if (same_labels(x, y)) {
+    return(named_like(type, x))
   }
-  named_like(nv_aval(joined$dtype, extents, joined$ambiguous, has_mask(x) || has_mask(y)), x)
+  undecided_labels(type, site, "`", path, "` has other names if TRUE than if FALSE after ")
+}
+
+# A type whose names a traced condition decides, or whether there are any: an error where they are
+# read, and in a result.
+undecided_labels <- function(type, site, ...) {
+  if (is.null(site) || ndims(type) == 0L) stop_mismatch(...)
+  .Call(joist_r_with_undecided, type, trace_condition(site$call, paste0(
+    ..., header_of(site), place_of(site), "; leave them out with unname()"
+  )))
 }
 
 # One element is a scalar or a vector, unless the rules tell these apart; an R number is either.
@@ -443,8 +453,8 @@ settled_carry <- function(loop, k, entry) {
   }
   tryCatch(
     switch(carry$status,
-      "carry" = grown_carry(carry, entry$value, loop$before[[k]]$value, slot$name),
-      "out" = grown_carry(carry, entry$value, NULL, slot$name),
+      "carry" = grown_carry(carry, entry$value, loop$before[[k]]$value, slot$name, loop$site),
+      "out" = grown_carry(carry, entry$value, NULL, slot$name, loop$site),
       new_carry(loop, slot, cell, entry$value, used)
     ),
     joist_mismatch = function(e) {
@@ -499,7 +509,7 @@ stop_carry <- function(loop, ..., class = NULL) {
 }
 
 # The carry with types for the value after an iteration as well.
-grown_carry <- function(carry, value, before, name) {
+grown_carry <- function(carry, value, before, name, site) {
   found <- aligned(carry, value, name)
   if (found$more) {
     # Numbers of a list that change.
@@ -511,7 +521,7 @@ grown_carry <- function(carry, value, before, name) {
   }
   for (j in seq_along(found$leaves)) {
     number <- carry$status == "carry" && is_r_number(carry$leaves[[j]])
-    type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name)
+    type <- widened_type(carry$types[[j]], found$leaves[[j]], number, name, site)
     x <- found$leaves[[j]]
     for (part in list(x, if (carry$status == "carry") carry$leaves[[j]])) {
       check_own_attributes(part, name)
@@ -555,11 +565,12 @@ split_changed <- function(template, from, value) {
 }
 
 same_carried_type <- function(x, y) {
-  same_type(x, y) && identical(shape(x), shape(y)) && has_mask(x) == has_mask(y)
+  same_type(x, y) && identical(shape(x), shape(y)) && has_mask(x) == has_mask(y) &&
+    same_labels(x, y)
 }
 
 # The type of a carry that starts as `own` and that an iteration makes `x`.
-widened_type <- function(own, x, number, name) {
+widened_type <- function(own, x, number, name, site) {
   type <- carried_type(x)
   extents <- joint_shape(shape(own), shape(type), number, is_r_number(x))
   if (is.null(extents)) {
@@ -580,10 +591,13 @@ widened_type <- function(own, x, number, name) {
       )
     }
   }
-  if (!same_labels(own, type)) {
-    stop_mismatch("`", name, "` has other names before than after")
+  made <- nv_aval(dtype(new), extents, ambiguous(new), has_mask(own) || has_mask(type))
+  if (same_labels(own, type) || .Call(joist_r_are_undecided, own)) {
+    return(named_like(made, own))
   }
-  named_like(nv_aval(dtype(new), extents, ambiguous(new), has_mask(own) || has_mask(type)), own)
+  undecided_labels(
+    made, site, "`", name, "` has other names before than after an iteration of "
+  )
 }
 
 # Gives the variables their values after the loop, and notes which of those before it were used.

@@ -23,8 +23,9 @@
 #' has otherwise, so that `is.numeric(x)`, `names(x)` and the like answer as they do without
 #' `jit()`. Only its elements are unknown: R code that reads them is an error that names it, at the
 #' latest when the trace ends, also if a handler in `f` has caught the error. Names may be others at
-#' each call; where `f` looks at them, it is traced once for each set of names. Names that depend on
-#' a condition are an error.
+#' each call; where `f` looks at them, it is traced once for each set of names. A value whose
+#' names depend on a condition can be computed with; reading its names, or returning it, is an
+#' error: call `unname()`.
 #'
 #' @param f A function.
 #' @param static Names of the arguments that are not traced; `f` gets their values unchanged.

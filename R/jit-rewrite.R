@@ -171,7 +171,7 @@ loop_heads <- c("for", "while", "repeat")
 escapes <- function(code) unique(.Call(joist_r_code_escapes, code))
 
 # Variables of the frame that code assigns; functions in the code assign them by `<<-`.
-assigned_in <- function(code) unique(.Call(joist_r_code_assigned, code))
+assigned_in <- function(code, inner = TRUE) unique(.Call(joist_r_code_assigned, code, inner))
 
 # How often each variable is read.
 reads_in <- function(code) {
@@ -381,6 +381,7 @@ loop <- function(code, context, parts = parts_of) {
   site <- new_site(head, code, context)
   at <- switch(head, "for" = 4L, "while" = 3L, "repeat" = 2L)
   site$assigned <- assigned_in(code)
+  site$direct <- assigned_in(code, FALSE)
   site$ways <- ways_in(code)
   site$endless <- FALSE
   inner <- context

@@ -122,7 +122,7 @@ merged_branches <- function(site, frame, condition, yes, no, needed) {
   n <- traced_branch(site, frame, no, world)
   slots <- c(y$slots, n$slots)
   slots <- slots[!duplicated(names(slots))]
-  plan <- list2env(list(pairs = list()), parent = emptyenv())
+  plan <- list2env(list(pairs = list(), site = site), parent = emptyenv())
   after <- lapply(names(slots), function(key) {
     slot <- slots[[key]]
     part <- function(side) if (is.null(side$slots[[key]])) slot$before else side$slots[[key]]$after

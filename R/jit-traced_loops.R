@@ -210,7 +210,11 @@ in_new_loop <- function(site, frame, certain, first, run, doubts = TRUE, extra =
 new_loop <- function(site, frame, certain, first, doubts, extra) {
   flow$frames <- enter_region(site, frame)
   hidden <- new.env(parent = emptyenv())
-  slots <- c(lapply(site$assigned, function(name) list(name = name, env = frame)), extra)
+  # `<<-` of functions in the body may be for variables of environments around the frame.
+  own <- Filter(function(name) {
+    name %of% site$direct || exists(name, envir = frame, inherits = FALSE)
+  }, site$assigned)
+  slots <- c(lapply(own, function(name) list(name = name, env = frame)), extra)
   returns <- "return" %of% site$ways
   if (returns) slots <- c(slots, list(list(name = "value", env = hidden, hidden = TRUE)))
   loop <- list2env(list(

@@ -204,6 +204,14 @@ asked_of_plain <- function(f) {
   function(x, ...) f(if (is_stand_in(x)) plain_like(x) else not_mixed(x, 2L), ...)
 }
 
+# Questions about names.
+asked_of_names <- function(f) {
+  force(f)
+  function(x, ...) f(decided(x), ...)
+}
+
+decided <- function(x) if (is.object(x) && is_traced(x)) .Call(joist_r_decided, x) else x
+
 # A flag that only the values decide is one that R has in the plain run.
 truth_of <- function(f, is_true) {
   force(f)
@@ -265,7 +273,7 @@ check_not_mixed <- function(result) {
 }
 
 identical_values <- function(x, y, ...) {
-  for (part in list(x, y)) not_mixed(part, 3L)
+  for (part in list(x, y)) decided(not_mixed(part, 3L))
   stand_ins <- c(is_stand_in(x), is_stand_in(y))
   if (!any(stand_ins)) {
     return(identical(x, y, ...))
@@ -297,13 +305,16 @@ same_number <- function(given, double) {
 questions_of_numbers <- c(
   lapply(list(
     class = class, oldClass = oldClass, inherits = inherits, is.object = is.object,
-    attributes = attributes, is.vector = is.vector, is = methods::is,
+    attributes = function(x) attributes(decided(x)), is.vector = is.vector, is = methods::is,
     is_tensor = function(x) inherits(x, "nv_tensor")
   ), asked_of_plain),
   lapply(list(
     typeof = typeof, is.integer = is.integer, is.double = is.double, is.logical = is.logical,
     storage.mode = storage.mode, mode = mode, is.numeric = is.numeric
   ), asked_of_type),
+  lapply(list(
+    names = names, dimnames = dimnames, rownames = rownames, colnames = colnames, attr = attr
+  ), asked_of_names),
   identical = identical_values, isTRUE = truth_of(isTRUE, TRUE), isFALSE = truth_of(isFALSE, FALSE),
   is.na = missing_values
 )

@@ -25,7 +25,8 @@ traced_one <- function(...) {
 traced_state <- function() {
   list2env(list(
     vector = c("x", "y"), scalar = "s", ints = "i", number = "k", flag = "ok", string = "w",
-    matrix = "m", loops = 0L, effects = FALSE, in_loop = FALSE, made = 0L, budget = 30L
+    matrix = "m", loops = 0L, effects = FALSE, in_loop = FALSE, made = 0L, budget = 30L,
+    objects = runif(1) < 0.5
   ))
 }
 
@@ -37,9 +38,92 @@ traced_name <- function(state, type) {
   paste0(substr(type, 1L, 1L), state$made)
 }
 
+# ---- objects that the program makes: closures, environments, S3, S4 and reference classes ----
+
+traced_objects <- c(
+  "acc <- make_account(0)", "en <- new.env()", "en$n <- 1", "en$v <- x",
+  "ob <- structure(list(v = y, n = 1), class = \"thing\")", "ac <- Traced_account$new(total = 0)"
+)
+
+# An expression of that type with one of the objects, or with one of the functions that call others;
+# NULL for most expressions.
+traced_with_objects <- function(state, type) {
+  if (!state$objects || runif(1) > 0.15) {
+    return(NULL)
+  }
+  leaf <- function(type) {
+    switch(type,
+      vector = traced_vector(state, 0L), scalar = traced_scalar(state, 0L),
+      number = traced_number(state, 0L), any = traced_any(state, 0L)
+    )
+  }
+  switch(type,
+    number = traced_one(
+      "acc$count()", "en$n", "ob$n", "ac$count", "get(\"n\", envir = en)", "length(ob)",
+      "length(ls(en))", sprintf("acc$grow(%s)$count()", leaf("number")),
+      sprintf("sum(vapply(1:3, function(p) p * %s, 1))", leaf("number")),
+      sprintf("sum(mapply(function(p, q) p + q * %s, 1:3, 4:6))", leaf("number")),
+      sprintf("vapply(list(%s, %s), length, 1L)[2L]", leaf("any"), leaf("any")),
+      sprintf("length(Filter(is.numeric, list(%s, %s)))", leaf("any"), leaf("any")),
+      sprintf("size_of(%s)", leaf("number")), sprintf("describe(%s)", leaf("number"))
+    ),
+    scalar = traced_one(
+      "sum(en$v)", "sum(ob$v)", sprintf("size_of(%s)", leaf("vector")),
+      sprintf("(s + ac$total)"), sprintf("(s + acc$total())"),
+      sprintf("mapply(function(p, q) sum(p) * q, list(%s), %s)", leaf("vector"), leaf("number")),
+      sprintf("Map(function(p, q) sum(p) - q, list(%s), %s)[[1L]]", leaf("vector"), leaf("scalar")),
+      sprintf("vapply(list(%s), sum, 1)", leaf("vector")),
+      sprintf("sum(sapply(list(%s, %s), sum))", leaf("vector"), leaf("vector")),
+      sprintf("sum(do.call(rbind, list(%s, %s)))", leaf("vector"), leaf("vector")),
+      sprintf("tryCatch(sum(%s), error = function(cond) s)", leaf("vector"))
+    ),
+    vector = traced_one(
+      "en$v", "ob$v", sprintf("grown(ob, %s)$v", leaf("number")),
+      sprintf("Reduce(`+`, Map(`*`, list(%s, %s), list(1, 2)))", leaf("vector"), leaf("vector")),
+      sprintf("describe(%s)", leaf("vector")),
+      sprintf("vapply(1:3, function(p) p * %s, 1) + %s", leaf("number"), leaf("vector")),
+      sprintf("unlist(lapply(1:3, function(p) %s[p]))", leaf("vector")),
+      sprintf("do.call(c, lapply(1:3, function(p) %s[[p]]))", leaf("vector")),
+      sprintf("Reduce(`+`, list(%s, %s), accumulate = TRUE)[[2L]]", leaf("vector"), leaf("vector")),
+      sprintf("with(list(z = %s), z * 2)", leaf("vector"))
+    ),
+    flag = traced_one(
+      "exists(\"v\", envir = en)", "inherits(ob, \"thing\")", "is.environment(en)", "is(ac)",
+      sprintf("isVirtualClass(\"%s\")", "Traced_account"), "is.null(en$none)", "is.null(ob$v)",
+      sprintf("all(sapply(list(%s, %s), is.numeric))", leaf("any"), leaf("any")),
+      sprintf("identical(en$v, %s)", leaf("vector"))
+    )
+  )
+}
+
+# A statement that changes one of the objects.
+traced_change <- function(state) {
+  traced_one(
+    sprintf("acc$add(%s)", traced_number(state, 1L)),
+    sprintf("acc$add(%s)", traced_scalar(state, 0L)),
+    sprintf("en$n <- en$n + %s", traced_number(state, 0L)),
+    sprintf("en$v <- %s", traced_vector(state, 1L)),
+    sprintf("assign(\"n\", %s, envir = en)", traced_number(state, 1L)),
+    sprintf("ob$v <- %s", traced_vector(state, 1L)), "ob$n <- ob$n + 1",
+    sprintf("ob <- grown(ob, %s)", traced_number(state, 0L)),
+    sprintf("ac$add(%s)", traced_scalar(state, 0L)),
+    sprintf("ac$add(%s)", traced_number(state, 0L)), "ac$count <- ac$count + 1",
+    sprintf("invisible(Map(acc$add, c(1, %s)))", traced_number(state, 0L)),
+    sprintf("invisible(mapply(function(p) en$n <- en$n + p, 1:2))"),
+    sprintf("local(en$n <- %s)", traced_number(state, 1L)),
+    sprintf("en$w[[\"a\"]] <- %s", traced_scalar(state, 0L)),
+    sprintf("with(en, n <- n + %s)", traced_number(state, 0L)),
+    sprintf("change(en, %s)", traced_scalar(state, 0L))
+  )
+}
+
 # ---- expressions ----
 
 traced_number <- function(state, depth) {
+  own <- traced_with_objects(state, "number")
+  if (!is.null(own)) {
+    return(own)
+  }
   part <- function() traced_number(state, depth - 1L)
   if (depth <= 0L || runif(1) < 0.4) {
     return(traced_one(
@@ -83,6 +167,10 @@ traced_any <- function(state, depth = 1L) {
 }
 
 traced_flag <- function(state, depth) {
+  own <- traced_with_objects(state, "flag")
+  if (!is.null(own)) {
+    return(own)
+  }
   any <- function() traced_any(state, depth - 1L)
   questions <- c(
     "is.numeric", "is.double", "is.integer", "is.logical", "is.character", "is.null", "is.list",
@@ -145,6 +233,10 @@ traced_named <- function(state, code, otherwise) {
 }
 
 traced_scalar <- function(state, depth) {
+  own <- traced_with_objects(state, "scalar")
+  if (!is.null(own)) {
+    return(own)
+  }
   part <- function() traced_scalar(state, depth - 1L)
   vector <- function() traced_vector(state, depth - 1L)
   if (depth <= 0L || runif(1) < 0.2) {
@@ -163,6 +255,10 @@ traced_scalar <- function(state, depth) {
 }
 
 traced_vector <- function(state, depth) {
+  own <- traced_with_objects(state, "vector")
+  if (!is.null(own)) {
+    return(own)
+  }
   part <- function() traced_vector(state, depth - 1L)
   if (depth <= 0L || runif(1) < 0.25) {
     return(traced_one(traced_pick(state$vector), traced_pick(state$vector), "l$a"))
@@ -218,6 +314,9 @@ traced_assignment <- function(state, known_only = FALSE) {
 }
 
 traced_effect <- function(state) {
+  if (state$objects && runif(1) < 0.75) {
+    return(traced_change(state))
+  }
   state$effects <- TRUE
   number <- traced_number(state, 1L)
   traced_one(
@@ -322,6 +421,10 @@ traced_program <- function(seed) {
       traced_scalar(state, 1L)),
     sprintf("if (%s) 1 else 2", traced_flag(state, 2L))
   )
+  if (state$objects) {
+    lines <- c(traced_objects, lines)
+    result <- sprintf("list(p = {%s}, t = acc$total(), n = en$n, o = ob$n, c = ac$count)", result)
+  }
   code <- parse(text = c("{", "l <- list(a = x, b = k)", "r <- NULL", lines, result, "}"))[[1L]]
   traced_made(seed, code, state$effects)
 }
@@ -353,11 +456,63 @@ kind_of <- function(p) {
   if (is_tensor(p)) "tensor" else if (is.numeric(p)) "number" else "other"
 }
 by_kind <- function(p) if (is.numeric(p)) p + 1 else p - 1
+make_account <- function(total) {
+  count <- 0
+  self <- list(
+    add = function(p) {
+      total <<- total + p
+      count <<- count + 1
+      invisible(total)
+    },
+    grow = function(p) {
+      count <<- count + p
+      self
+    },
+    count = function() count, total = function() total
+  )
+  self
+}
+change <- function(env, p) env$n <- p
+describe <- function(p, ...) UseMethod("describe")
+describe.default <- function(p, ...) length(p)
+describe.numeric <- function(p, ...) p + 1
+describe.nv_tensor <- function(p, ...) p * 2
+grown <- function(p, by) UseMethod("grown")
+grown.thing <- function(p, by) {
+  p$n <- p$n + by
+  if (sum(p$v) > 1) p$v <- p$v * by
+  p
+}
 self <- local({
   total <- 0
   list(add = function(p) { total <<- total + p; invisible() }, total = function() total)
 })
 '
+
+# Classes are made once.
+traced_classes <- function() {
+  if (methods::isGeneric("size_of", globalenv())) {
+    return(invisible())
+  }
+  account <- methods::setRefClass("Traced_account",
+    fields = list(total = "ANY", count = "ANY"), where = globalenv(),
+    methods = list(
+      initialize = function(...) {
+        count <<- 0
+        initFields(...)
+      },
+      add = function(p) {
+        total <<- total + p
+        count <<- count + 1
+        invisible(.self)
+      }
+    )
+  )
+  assign("Traced_account", account, globalenv())
+  methods::setGeneric("size_of", function(p) standardGeneric("size_of"), where = globalenv())
+  methods::setMethod("size_of", "numeric", function(p) p + 1, where = globalenv())
+  methods::setMethod("size_of", "nv_tensor", function(p) sum(p), where = globalenv())
+}
 
 traced_ending <- '
 list(f = f, state = function() {
@@ -444,7 +599,8 @@ traced_endless <- function(e) {
 traced_refusal <- function(e, program) {
   own <- c(
     setdiff(all.names(program$code), c("{", "(", "<-", "=", "if", "+", "-", "*", "/")), "result",
-    "inc", "note", "half", "clamp", "counted", "kind_of", "by_kind", "self", "counter"
+    "inc", "note", "half", "clamp", "counted", "kind_of", "by_kind", "self", "counter", "total",
+    "count", "grown", "describe", "size_of", "make_account", "change", "p", "n"
   )
   words <- strsplit(conditionMessage(e), "[^A-Za-z0-9._]+")[[1L]]
   inherits(e, "joist_error") && any(c(words, sub("\\(.*", "", words)) %in% own)

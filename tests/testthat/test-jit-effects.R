@@ -493,3 +493,27 @@ test_that("attributes that a branch or loop sets are an error where the value is
     attr(x, "k") * sum(y)
   }, inputs = list(six))
 })
+
+test_that("`<<-` of functions in a loop is for the variable that R finds", {
+  counter <- 0
+  once <- function(x) {
+    for (v in x) {
+      local({
+        counter <<- counter + 1
+      })
+    }
+    x
+  }
+  expect_error(jit(once)(nv_tensor(c(1, 2), "f64")), "`counter`", class = "joist_trace_error")
+  expect_identical(counter, 0)
+  own <- function(x) {
+    total <- 0
+    for (v in x) {
+      local({
+        total <<- total + v
+      })
+    }
+    total
+  }
+  expect_equal(as_array(jit(own)(nv_tensor(c(1, 2), "f64"))), 3)
+})

@@ -170,6 +170,60 @@ test_that("names that differ between branches or iterations are an error where t
   )
 })
 
+test_that("values whose names a branch or loop decides can be computed with", {
+  halved <- function(x) {
+    y <- x
+    if (sum(x) > 2) y <- unname(y) * 2
+    y
+  }
+  looped <- function(x) {
+    while (sum(x) > 2) {
+      x <- x / 2
+      names(x) <- c("u", "v", "w")
+    }
+    x
+  }
+  for (f in list(
+    function(x) sum(halved(x)), function(x) unname(halved(x)) + 1, function(x) x * halved(x),
+    function(x) setNames(halved(x), c("u", "v", "w")), function(x) halved(x)[[2]],
+    function(x) sum(looped(x)), function(x) sum(if (sum(x) > 2) x else unname(x)),
+    function(x) {
+      l <- list(a = x)
+      if (sum(x) > 2) l$a <- unname(x)
+      max(l$a)
+    }
+  )) {
+    expect_as_plain(f, named)
+  }
+  for (question in list(
+    quote(y), quote(names(y)), quote(is.null(names(y))), quote(length(attributes(y))),
+    quote(attr(y, "names")), quote(y["a"]), quote(rev(y)), quote(y * x), quote(unname(x) * y),
+    quote(c(y, z = 1)), quote(identical(y, x)), quote(base::names(y)), quote(list(p = y)),
+    quote(lapply(list(y), function(p) is.null(names(p))))
+  )) {
+    f <- eval(bquote(function(x) {
+      y <- x
+      if (sum(x) > 2) y <- unname(y) * 2
+      .(question)
+    }))
+    expect_error(
+      jit(f)(named), "`y` has other names if TRUE than if FALSE after `if (sum(x) > 2)`",
+      fixed = TRUE, class = "joist_trace_error"
+    )
+  }
+  rows <- nv_tensor(matrix(1:4, 2, dimnames = list(c("p", "q"), NULL)), "f64")
+  for (question in list(quote(rownames(m)), quote(m["p", ]), quote(is.null(dimnames(m))))) {
+    f <- eval(bquote(function(m) {
+      if (sum(m) > 2) m <- unname(m)
+      .(question)
+    }))
+    expect_error(jit(f)(rows), "other names", class = "joist_trace_error")
+  }
+  expect_equal(as_array(gradient(function(x) sum(halved(x)^2))(named)$x), 8 * as_array(named),
+    ignore_attr = TRUE
+  )
+})
+
 test_that("sort() of a tensor with missing values has no length while a function is traced", {
   missing <- nv_tensor(c(2, NA, 1), "f64")
   expect_error(jit(function(x) sort(x))(missing), "sort(x, na.last = TRUE)", fixed = TRUE)

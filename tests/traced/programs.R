@@ -10,6 +10,7 @@
 # are "note:" and "counts:".
 suppressMessages(library(joist))
 source("tests/testthat/helper-random_traced.R")
+traced_classes()
 arguments <- suppressWarnings(as.numeric(commandArgs(TRUE)))
 given <- function(k, otherwise) if (length(arguments) < k) otherwise else arguments[k]
 programs <- given(1, 1000)

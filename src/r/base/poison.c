@@ -26,6 +26,12 @@ bool joist_r_poison(SEXP x) {
   return true;
 }
 
+void joist_r_poison_by(SEXP condition) {
+  if (joist_r_session()->trace == R_NilValue) return;
+  pending = true;
+  if (reader == NULL) note(condition);
+}
+
 static void raise(void) {
   pending = false;
   if (reader == R_NilValue) /* R could not tell who reads them */

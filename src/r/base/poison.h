@@ -14,6 +14,8 @@
 /* Notes that R code reads the elements of `x`, a traced tensor. Returns false if no trace is under
  * way. Never raises an error. */
 bool joist_r_poison(SEXP x);
+/* The same with the condition of the error. */
+void joist_r_poison_by(SEXP condition);
 /* Raises the error of a note that has not been raised yet: in each entry into joist. */
 void joist_r_poison_check(void);
 /* Raises the error of a note again, which a handler of the traced function may have caught: at the

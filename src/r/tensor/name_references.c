@@ -11,11 +11,11 @@
 #include <R_ext/Altrep.h>
 
 enum { HEAD, FROM, MORE, PARTS }; /* of a recipe */
-typedef enum { ARGUMENT, RANGE, AT, GATHERED, JOINED } kind;
+typedef enum { ARGUMENT, RANGE, AT, GATHERED, JOINED, UNDECIDED } kind;
 /* The head, as bytes. An argument: its number and dim, in `start` and `step`, its names in FROM and
  * whether they were asked for in MORE. A range and positions: the names in FROM. Joined names: a
  * list in FROM. Positions or counts are in MORE: of gathered names a traced tensor or, when the
- * trace has ended, the number of an output. */
+ * trace has ended, the number of an output; of undecided names the condition. */
 struct head {
   kind kind;
   int64_t start, step;
@@ -173,6 +173,10 @@ static SEXP own_names_of(SEXP recipe) {
     (void)joist_r_poison(more);
     return Rf_allocVector(STRSXP, head.count);
   }
+  if (head.kind == UNDECIDED) {
+    joist_r_poison_by(more);
+    return Rf_allocVector(STRSXP, head.count);
+  }
   if (head.kind != JOINED) {
     from = PROTECT(own_names(from));
     SEXP made = head.kind == RANGE ? plain_range(from, &head) : plain_at(from, more);
@@ -283,6 +287,25 @@ SEXP joist_r_names_joined(SEXP parts, SEXP counts) {
              : plain_joined(parts, counts);
 }
 
+SEXP joist_r_names_undecided(SEXP condition, R_xlen_t count) {
+  return make((struct head){UNDECIDED, 0, 0, count}, R_NilValue, condition);
+}
+
+SEXP joist_r_undecided_by(SEXP names) {
+  R_CheckStack();
+  SEXP recipe = TYPEOF(names) == VECSXP ? names : recipe_of(names), found = R_NilValue;
+  if (recipe != names && recipe != R_NilValue) {
+    const struct head head = head_of(recipe);
+    if (head.kind == UNDECIDED) return VECTOR_ELT(recipe, MORE);
+    if (head.kind == ARGUMENT) return R_NilValue;
+    names = VECTOR_ELT(recipe, FROM);
+    if (TYPEOF(names) != VECSXP) return joist_r_undecided_by(names);
+  }
+  for (R_xlen_t k = 0; TYPEOF(names) == VECSXP && k < XLENGTH(names) && found == R_NilValue; k++)
+    found = joist_r_undecided_by(VECTOR_ELT(names, k));
+  return found;
+}
+
 /* ---- comparing ---- */
 
 static bool same_recipe(SEXP x, SEXP y) {
@@ -292,7 +315,7 @@ static bool same_recipe(SEXP x, SEXP y) {
     return false;
   SEXP from = VECTOR_ELT(x, FROM), other = VECTOR_ELT(y, FROM);
   SEXP more = VECTOR_ELT(x, MORE), also = VECTOR_ELT(y, MORE);
-  if (a.kind == ARGUMENT) return more == also;
+  if (a.kind == ARGUMENT || a.kind == UNDECIDED) return more == also;
   struct joist_r_unknown at, there;
   if (a.kind == GATHERED && joist_r_unknown_read(more, &at) && joist_r_unknown_read(also, &there))
     return joist_r_same_names(from, other) && joist_r_same_value(&at, &there);

@@ -28,6 +28,11 @@ SEXP joist_r_names_at(SEXP names, SEXP positions);
 SEXP joist_r_names_gathered(SEXP names, SEXP index, size_t count);
 /* `parts` is a list with R_NilValue for parts without names, `counts` are doubles. */
 SEXP joist_r_names_joined(SEXP parts, SEXP counts);
+/* Names, or none, that a traced condition decides: `condition` is the error of code that reads them
+ * and of a result that has them. */
+SEXP joist_r_names_undecided(SEXP condition, R_xlen_t count);
+/* The condition of undecided names that `names` are made of; R_NilValue for others. */
+SEXP joist_r_undecided_by(SEXP names);
 
 /* Whether two objects are the same names at each call. */
 bool joist_r_same_names(SEXP x, SEXP y);

@@ -144,12 +144,18 @@ static void collect_inner(struct found *found, SEXP code) {
   for (SEXP part = code; part != R_NilValue; part = CDR(part)) collect_inner(found, CAR(part));
 }
 
-static void collect_assigned(struct found *found, SEXP code) {
+static void collect_direct(struct found *found, SEXP code) {
   walk(found, code, false, visit_assignment);
+}
+
+static void collect_assigned(struct found *found, SEXP code) {
+  collect_direct(found, code);
   collect_inner(found, code);
 }
 
-SEXP joist_r_code_assigned(SEXP code) { return collected(collect_assigned, code); }
+SEXP joist_r_code_assigned(SEXP code, SEXP inner) {
+  return collected(Rf_asLogical(inner) == TRUE ? collect_assigned : collect_direct, code);
+}
 
 static bool is_function(SEXP code) { return TYPEOF(code) == LANGSXP && word_of(code) == FUNCTION; }
 

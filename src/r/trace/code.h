@@ -18,9 +18,9 @@ SEXP joist_r_code_quotes(SEXP code);
 /* The names of variables and functions that are read, quoted ones and those in functions included.
  * The target of an assignment and the variable of `for` are not read. */
 SEXP joist_r_code_reads(SEXP code);
-/* The variables that `<-`, `=` and `for` assign, then those that functions in the code assign by
- * `<<-`. */
-SEXP joist_r_code_assigned(SEXP code);
+/* The variables that `<-`, `=` and `for` assign, then, if `inner`, those that functions in the code
+ * assign by `<<-`. */
+SEXP joist_r_code_assigned(SEXP code, SEXP inner);
 /* Of the variables that are assigned as a whole: those that are assigned a function written in the
  * code if `literal` is TRUE, otherwise those that are assigned anything else. */
 SEXP joist_r_code_whole(SEXP code, SEXP literal);

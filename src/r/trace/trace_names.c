@@ -2,6 +2,7 @@
 
 #include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
+#include "r/base/poison.h"
 #include "r/tensor/name_references.h"
 #include "r/tensor/names.h"
 #include "r/tensor/rules.h"
@@ -90,8 +91,17 @@ static int add_index(SEXP index, void *pointer) {
   return (int)trace->program.output_count - 1;
 }
 
+/* Raises the error of undecided names. */
+static void check_decided(SEXP names) {
+  SEXP condition = joist_r_undecided_by(names);
+  if (condition == R_NilValue) return;
+  joist_r_poison_by(condition);
+  joist_r_poison_check();
+}
+
 void joist_r_note_output_names(SEXP pointer, uint32_t output, SEXP names) {
   if (names == R_NilValue) return;
+  check_decided(names);
   keep(pointer, JOIST_R_OUTPUT_NAMES, output, names);
   joist_r_output_positions(names, add_index, pointer);
 }
@@ -123,5 +133,32 @@ SEXP joist_r_named_like(SEXP x, SEXP like) {
     joist_r_name_traced(named, value.names);
   }
   UNPROTECT(1);
+  return named;
+}
+
+static SEXP labels_of(SEXP x) {
+  SEXP names = Rf_getAttrib(x, R_DimNamesSymbol);
+  return names == R_NilValue ? Rf_getAttrib(x, R_NamesSymbol) : names;
+}
+
+SEXP joist_r_decided(SEXP x) {
+  check_decided(labels_of(x));
+  return x;
+}
+
+SEXP joist_r_are_undecided(SEXP x) {
+  return Rf_ScalarLogical(joist_r_undecided_by(labels_of(x)) != R_NilValue);
+}
+
+SEXP joist_r_with_undecided(SEXP x, SEXP condition) {
+  struct joist_type type;
+  struct joist_shape shape;
+  if (!joist_r_describe(x, &type, &shape) || shape.rank == 0) return x;
+  SEXP named = PROTECT(Rf_shallow_duplicate(x));
+  SEXP all = PROTECT(Rf_allocVector(VECSXP, shape.rank));
+  for (int d = 0; d < shape.rank; d++)
+    SET_VECTOR_ELT(all, d, joist_r_names_undecided(condition, (R_xlen_t)shape.extent[d]));
+  joist_r_name_traced(named, shape.rank == 1 ? VECTOR_ELT(all, 0) : all);
+  UNPROTECT(2);
   return named;
 }

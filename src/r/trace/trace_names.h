@@ -22,5 +22,12 @@ bool joist_r_fits_names(SEXP pointer, SEXP (*names)(uint32_t leaf, const void *c
 
 /* .Call: a traced or abstract tensor with the names of another object. */
 SEXP joist_r_named_like(SEXP x, SEXP like);
+/* .Call: `x`; an error if a traced condition decides its names. */
+SEXP joist_r_decided(SEXP x);
+/* .Call: whether a traced condition decides the names of `x`. */
+SEXP joist_r_are_undecided(SEXP x);
+/* .Call: an abstract or traced tensor with names that a traced condition decides; `condition` is
+ * the error of code that reads them. */
+SEXP joist_r_with_undecided(SEXP x, SEXP condition);
 
 #endif
