@@ -23,7 +23,7 @@ test_that("every read of a name is found", {
 })
 
 test_that("assigned variables are found", {
-  assigned <- function(code) in_code("assigned", code)
+  assigned <- function(code, inner = TRUE) in_code("assigned", code, inner)
   code <- quote({
     a <- b <- 1
     c = 2 # nolint: assignment_linter.
@@ -45,6 +45,7 @@ test_that("assigned variables are found", {
   here <- c("a", "b", "c", "d", "e", "g", "a", "local_function", "o", "p", "q")
   inner <- c("m", "n", "n") # the innermost function is in two
   expect_identical(assigned(code), c(here, inner))
+  expect_identical(assigned(code, FALSE), here)
   expect_identical(assigned(quote(x)), character())
   expect_identical(assigned(quote(f()[1] <- 2)), character())
 
@@ -110,7 +111,7 @@ test_that("called functions, strings and quoting calls are found", {
 test_that("long code is read as a whole", {
   many <- sprintf("v%d", 1:1000)
   code <- as.call(c(quote(`{`), lapply(many, function(name) call("<-", as.name(name), 1))))
-  expect_identical(in_code("assigned", code), many)
+  expect_identical(in_code("assigned", code, TRUE), many)
   nested <- Reduce(function(inner, name) call("f", inner, as.name(name)), many, quote(v0))
   expect_identical(in_code("reads", nested), c(rep("f", 1000), "v0", many))
 })
