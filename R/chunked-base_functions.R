@@ -67,14 +67,15 @@ needs_all <- function(x) {
   if (any(vapply(indices, has_missing, TRUE))) {
     return(with_missing(x, indices, drop))
   }
+  array <- array_in(x)
   kept <- new_kept()
-  program <- last_program(x, 0L, kept)
+  program <- if (is.null(array)) last_program(x, 0L, kept) else list(role = "each")
   if (is_tensor(program) || program$role != "each") {
     whole <- if (is_tensor(program)) program else computed(program, 0L, kept)[[1L]]
     return(.Call(joist_r_subset, whole, indices, drop, FALSE))
   }
   if (length(indices) != ndims(x)) stop_no_whole_index()
-  out <- chosen_part(program, indices)
+  out <- if (is.null(array)) chosen_part(program, indices) else stored_part(array, indices)
   left <- shape(out) != 1L | !drop
   with_dim_names(nv_reshape(out, shape(out)[left]), attr(x, "dimension_names")[left])
 }
@@ -101,6 +102,27 @@ chosen_part <- function(program, indices) {
   each_part(positions, program, function(k, own, at) {
     taken <- .Call(joist_r_subset, run_blocks(program, f, k)[[1L]], own, FALSE, FALSE)
     out <<- if (length(at) == 0L) taken else .Call(joist_r_assign, out, at, taken, TRUE, FALSE)
+  })
+  out
+}
+
+# The same of an array: no more than the chunks that have some of it.
+stored_part <- function(array, indices) {
+  positions <- chosen_positions(indices, array$shape)
+  array$indexes <- new.env(parent = emptyenv())
+  ranges <- all(vapply(positions, function(at) length(at) > 0L && all(diff(at) == 1L), TRUE))
+  if (ranges) {
+    from <- vapply(positions, function(at) at[1L], 1L)
+    return(read_parts(array, list(from), list(from + lengths(positions) - 1L))[[1L]])
+  }
+  out <- .Call(joist_r_blank, nv_aval(array$dtype, lengths(positions)))
+  each_part(positions, unit_space(array), function(k, own, at) {
+    corner <- as.integer(block_place(unit_space(array), k) * unit_extents(array))
+    low <- vapply(own, min, 1L)
+    high <- corner + vapply(own, max, 1L)
+    there <- read_parts(array, list(corner + low), list(high))[[1L]]
+    taken <- .Call(joist_r_subset, there, Map(`-`, own, low - 1L), FALSE, FALSE)
+    out <<- .Call(joist_r_assign, out, at, taken, TRUE, FALSE)
   })
   out
 }
@@ -201,15 +223,27 @@ mixed_digits <- function(n, ranges) {
   digits
 }
 
-assign_parts <- function(array, positions, value) {
-  space <- list(
-    extents = array$shape, chunks = array$chunks, inner = integer(), outer = seq_along(positions)
+# As of a program whose blocks are what is written at once.
+unit_space <- function(array) {
+  list(
+    extents = array$shape, chunks = unit_extents(array), inner = integer(),
+    outer = seq_along(array$shape)
   )
+}
+
+# Each part of the array that is written at once, as far as the positions go.
+assign_parts <- function(array, positions, value) {
+  unit <- unit_extents(array)
+  space <- unit_space(array)
   each_part(positions, space, function(k, own, at) {
-    place <- block_place(space, k) + 1L
-    chunk <- read_chunk(array, place)
-    if (is.null(chunk)) chunk <- filled(array, array$chunks)
+    corner <- as.integer(block_place(space, k) * unit)
+    first <- as.integer((vapply(own, min, 1L) - 1L) %/% array$chunks * array$chunks)
+    last <- ((vapply(own, max, 1L) - 1L) %/% array$chunks + 1L) * array$chunks
+    start <- corner + first + 1L
+    stop <- as.integer(base::pmin(array$shape, corner + last))
+    there <- read_parts(array, list(start), list(stop))[[1L]]
     part <- if (ndims(value) == 0L) value else .Call(joist_r_subset, value, at, FALSE, FALSE)
-    write_chunk(array, place, .Call(joist_r_assign, chunk, own, part, FALSE, FALSE))
+    own <- Map(`-`, own, first)
+    write_parts(array, list(start), list(.Call(joist_r_assign, there, own, part, FALSE, FALSE)))
   })
 }

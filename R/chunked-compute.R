@@ -18,7 +18,7 @@
 #' [nv_cumsum()] and [nv_sort()]. [nv_quantile()] of all elements is exact, and computes at once.
 #' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
 #' the largest chunk among the operands, and spans the dimension that an operation goes along. For
-#' `nv_store()` it is enlarged to whole chunks of the result. Reductions and matrix products within
+#' `nv_store()` it is enlarged to whole chunks or shards of the result. Reductions and matrix products within
 #' a program, such as the means in `x - nv_mean(x, 1, FALSE)`, are computed before it and kept in
 #' memory; reductions of the same blocks, such as those means and standard deviations, in one pass.
 #' Arrays whose elements are in C order are processed in that order; elements are transposed
@@ -57,7 +57,7 @@
 #' @param x For `nv_compute()` and `nv_store()`, a chunked tensor or a tensor. For `nv_chunked()`, a
 #'   tensor, an R array, or an array of \pkg{DelayedArray}, whose type gives the dtype: `bool` for
 #'   `logical`, `i32` for `integer`, `f64` for `double`, `c128` for `complex`, `ui8` for `raw`.
-#' @param path,node,codecs,order,attributes,overwrite,na See [nv_zarr_create()].
+#' @param path,node,codecs,order,attributes,overwrite,na,shards See [nv_zarr_create()].
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
 #'   the extents of the blocks of `x`, or, if it has none, for chunks of about a million elements.
 #' @param resume `TRUE` continues an array that an earlier `nv_store()` of the same program began,
@@ -177,7 +177,7 @@ last_program <- function(x, retries, kept = new_kept()) {
 #' @export
 nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), order = "C",
                      attributes = list(), overwrite = FALSE, resume = FALSE, retries = 2L,
-                     na = NULL) {
+                     na = NULL, shards = NULL) {
   check_flag(resume, "resume")
   check_whole(retries, "retries")
   check_attributes(attributes)
@@ -190,7 +190,8 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   created <- function() {
     nv_zarr_create(
       path, dtype(x), extents, chunks, node,
-      codecs = codecs, order = order, overwrite = overwrite, attributes = attributes, na = na
+      codecs = codecs, order = order, overwrite = overwrite, attributes = attributes, na = na,
+      shards = shards
     )
   }
   target <- if (resume) begun(path, node, abstract_of(x), chunks, text, na)
@@ -201,8 +202,9 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   array <- array_in(target)
   kept <- new_kept()
   if (is_chunked(x)) {
-    # Blocks of whole chunks, so that each chunk is written once.
-    blocks <- ceiling(chunks_of(x) / chunks) * chunks
+    # Blocks of whole chunks or shards, so that each is written once.
+    unit <- unit_extents(array)
+    blocks <- ceiling(chunks_of(x) / unit) * unit
     attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
     x <- last_program(x, retries, kept)
   }
@@ -230,7 +232,7 @@ begun <- function(path, node, type, chunks, text, na) {
   }
   target <- open_node(store, node, na)
   same <- is_chunked(target) && dtype(target) == dtype(type) &&
-    identical(shape(target), shape(type)) && identical(chunks_of(target), chunks) &&
+    identical(shape(target), shape(type)) && identical(array_in(target)$chunks, chunks) &&
     identical(as.character(attr(target, "zarr_attributes")$joist_program), as.character(text))
   if (!same) {
     stop_joist(
@@ -247,7 +249,7 @@ blocks_missing <- function(program, array) {
     start <- result_start(program, block * inner)
     stop <- base::pmin(array$shape, start + block_extents(program) - 1L)
     there <- TRUE
-    each_chunk(start, stop, array$chunks, function(at, low, high) {
+    each_chunk(start, stop, unit_extents(array), function(at, low, high) {
       there <<- there && array$store$exists(chunk_key(array, at))
     })
     there

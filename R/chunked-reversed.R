@@ -61,6 +61,10 @@ reversed_array <- function(array) {
   array$shape <- rev(array$shape)
   array$chunks <- rev(array$chunks)
   array$order <- length(array$order) + 1L - array$order
+  if (!is.null(array$shard)) {
+    array$shard$extents <- rev(array$shard$extents)
+    array$shard$counts <- rev(array$shard$counts)
+  }
   array$reversed <- !isTRUE(array$reversed)
   array
 }

@@ -5,8 +5,9 @@
 #' be done with it. A Zarr group is opened as a list of its members.
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
-#' order and any order of dimensions, the codecs `bytes`, `transpose`, `gzip`, `zlib` and `crc32c`,
-#' `zstd` and `blosc` where joist was built with their libraries, and all of joist's dtypes. Another
+#' order and any order of dimensions, the codecs `bytes`, `transpose`, `sharding_indexed`, `gzip`,
+#' `zlib`, `crc32c`, `zstd` and `blosc` where joist was built with their libraries, and all of
+#' joist's dtypes. Another
 #' codec or data type is an error that names it.
 #'
 #' Dtypes that the core specification lacks have the names by which the Zarr extensions register
@@ -16,8 +17,11 @@
 #' first. An element has a byte, whose unused bits are written as 0 and may be set when they are
 #' read. zarr-python (3.1.6) reads none of these, TensorStore (0.1.84) most.
 #'
-#' A chunk is written under a temporary name and then renamed: a reader sees either all of it or
-#' none. Two processes may write different chunks of an array at the same time.
+#' A chunk or shard is written under a temporary name and then renamed: a reader sees either all of
+#' it or none. Two processes may write different chunks of an array at the same time, of an array of
+#' shards different shards: writing to a part of a shard writes all of it.
+#'
+#' Of a shard, only its index and the chunks that are needed are read, neighbours together.
 #'
 #' The format has no missing values: give `na` a value to write in their place.
 #'
@@ -46,6 +50,10 @@
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
 #'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
 #'   a vector, and its dimensions, are not kept.
+#' @param shards The extents of a shard, a file of several chunks that is written as a whole:
+#'   multiples
+#'   of the extents of a chunk, or one number for all dimensions. `FALSE` for a file for each chunk;
+#'   `NULL` for shards of about 64 MB where there would be more than 10,000 chunks.
 #' @param overwrite `TRUE` replaces an existing array, chunks and all.
 #' @return `nv_zarr()` and `nv_zarr_create()`: a chunked tensor, of the known dtype that the array
 #'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
@@ -103,10 +111,10 @@ open_node <- function(store, node, na = NULL) {
 
 zarr_tensor <- function(store, node, metadata, na = NULL) {
   type <- nv_aval(metadata$dtype, metadata$shape)
-  metadata$size <- .Call(joist_r_dtype_size, type)
   array <- c(metadata, list(store = store, node = node, na = na))
+  array$size <- .Call(joist_r_dtype_size, type)
   # Several handles of an array are one leaf.
-  x <- chunked_tensor(type, array$chunks, list(array = array, id = paste(store$id, node)))
+  x <- chunked_tensor(type, block_chunks(array), list(array = array, id = paste(store$id, node)))
   attr(x, "zarr_attributes") <- metadata$attributes
   attr(x, "dimension_names") <- metadata$dimension_names
   x
@@ -117,7 +125,7 @@ zarr_tensor <- function(store, node, metadata, na = NULL) {
 nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = NULL,
                            codecs = character(), order = "C", endian = "little",
                            dimension_names = NULL, attributes = list(), overwrite = FALSE,
-                           na = NULL) {
+                           na = NULL, shards = NULL) {
   store <- writable_store(path)
   type <- nv_aval(dtype, shape)
   extents <- joist::shape(type)
@@ -140,6 +148,7 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = 
     order = order_of(order, length(extents)), swapped = swapped, separator = "/", prefix = "c",
     attributes = attributes, dimension_names = dimension_names
   )
+  array$shard <- new_shard(shards, array, .Call(joist_r_dtype_size, type))
   node <- node_of(node)
   make_room(store, node, overwrite)
   remove_strays(store, node, overwrite)

@@ -10,34 +10,42 @@ chunk_key <- function(array, at) {
 
 # One chunk, as large as all of them; NULL for one that is not there.
 read_chunk <- function(array, at) {
+  if (!is.null(array$shard)) {
+    return(read_sharded(array, list(at))[[1L]])
+  }
   key <- chunk_key(array, at)
   bytes <- array$store$get(key)
-  if (is.null(bytes)) {
-    return(NULL)
-  }
-  tryCatch(decode_chunk(bytes, array), error = function(e) {
-    stop_joist(
-      "joist_value_error", "chunk \"", key, "\" of ", array$store$name, " cannot be read: ",
-      conditionMessage(e)
-    )
-  })
+  if (!is.null(bytes)) about_chunk(array, key, decode_chunk(bytes, array))
 }
-
-write_chunk <- function(array, at, chunk) write_chunks(array, list(at), list(chunk))
 
 # Several chunks. In a folder, and with codecs that C has, C does it without R, side by side; what
 # it cannot read is read once more, to say what is wrong.
 read_chunks <- function(array, places) {
   codecs <- own_codecs(array)
+  sharded <- !is.null(array$shard)
   if (is.null(array$store$folder) || is.null(codecs)) {
+    if (sharded) {
+      return(read_sharded(array, places))
+    }
     return(lapply(places, function(at) read_chunk(array, at)))
   }
   stored <- stored_as(array)
-  chunks <- .Call(
-    joist_r_read_chunks, chunk_paths(array, places), codecs, array$dtype, stored$extents,
-    stored$c_order, array$swapped
+  chunks <- vector("list", length(places))
+  there <- rep(TRUE, length(places))
+  parts <- NULL
+  if (sharded) {
+    found <- chunk_parts(array, places)
+    there <- !is.na(found$parts[1L, ])
+    parts <- found$parts[, there]
+    paths <- file.path(array$store$folder, found$keys[there])
+  } else {
+    paths <- chunk_paths(array, places)
+  }
+  chunks[there] <- .Call(
+    joist_r_read_chunks, paths, parts, codecs, array$dtype, stored$extents, stored$c_order,
+    array$swapped
   )
-  for (k in seq_along(places)) {
+  for (k in which(there)) {
     chunk <- chunks[[k]]
     if (isFALSE(chunk)) {
       chunks[k] <- list(read_chunk(array, places[[k]]))
@@ -51,6 +59,9 @@ read_chunks <- function(array, places) {
 write_chunks <- function(array, places, chunks) {
   chunks <- lapply(chunks, filled_for, array, "a chunk")
   codecs <- own_codecs(array)
+  if (!is.null(array$shard)) {
+    return(write_sharded(array, places, chunks))
+  }
   if (is.null(array$store$folder) || is.null(codecs)) {
     for (k in seq_along(places)) {
       array$store$put(chunk_key(array, places[[k]]), encode_chunk(chunks[[k]], array))
@@ -83,7 +94,7 @@ chunk_paths <- function(array, places) {
 own_codecs <- function(array) {
   names <- vapply(array$codecs, function(codec) codec$name, "")
   known <- all(names %in% .Call(joist_r_codecs)) && length(names) <= 8L
-  if (known && length(array$filters) == 0L) names
+  if (known && length(array$filters) == 0L && is.null(array$inside)) names
 }
 
 filled <- function(array, extents) nv_broadcast_to(array$fill, extents)
@@ -137,7 +148,11 @@ check_there <- function(array) {
 read_parts <- function(array, starts, stops) {
   chunks <- array$chunks
   out <- vector("list", length(starts))
-  for (some in touched_chunks(array, starts, stops)) {
+  if (is.null(array$indexes)) array$indexes <- new.env(parent = emptyenv())
+  bytes <- prod(chunks) * array$size
+  # Many requests at once, of what is not in files.
+  least <- if (is.null(array$store$folder)) base::pmax(1, 2^24 %/% bytes) else 1
+  for (some in in_turns(touched_chunks(array, starts, stops), bytes, least)) {
     found <- read_chunks(array, lapply(some, function(one) one$at))
     if (any(vapply(found, is.null, TRUE))) check_there(array)
     for (j in seq_along(some)) {
@@ -165,7 +180,7 @@ read_parts <- function(array, starts, stops) {
   out
 }
 
-# The chunks that each part touches, and where, in turns.
+# The chunks that each part touches, and where.
 touched_chunks <- function(array, starts, stops) {
   touched <- list()
   for (k in seq_along(starts)) {
@@ -173,7 +188,15 @@ touched_chunks <- function(array, starts, stops) {
       touched[[length(touched) + 1L]] <<- list(part = k, at = at, low = low, high = high)
     })
   }
-  in_turns(touched, prod(array$chunks) * array$size)
+  touched
+}
+
+# Those that are written at a time: of a shard all of them.
+written_turns <- function(array, touched) {
+  if (is.null(array$shard)) {
+    return(in_turns(touched, prod(array$chunks) * array$size))
+  }
+  split(touched, shard_places(array, lapply(touched, function(one) one$at))$keys)
 }
 
 # As many at a time as there are threads, of no more than this many bytes, but at least `least`.
@@ -189,7 +212,7 @@ in_turns <- function(all, bytes, least = 1) {
 # Writes `values` from `starts` on. Chunks that are not written as a whole are read before.
 write_parts <- function(array, starts, values) {
   stops <- Map(function(start, value) start + shape(value) - 1L, starts, values)
-  for (some in touched_chunks(array, starts, stops)) {
+  for (some in written_turns(array, touched_chunks(array, starts, stops))) {
     made <- lapply(some, function(one) {
       start <- starts[[one$part]]
       corner <- as.integer((one$at - 1L) * array$chunks)

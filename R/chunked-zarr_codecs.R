@@ -7,7 +7,7 @@ gzip_level <- 6L
 base_codecs <- c(bz2 = "bzip2", lzma = "xz", numcodecs.bz2 = "bzip2", numcodecs.lzma = "xz")
 
 # New arrays do not get these, but those that have them are read and written.
-other_codecs <- c("zlib", "numcodecs.zlib", names(base_codecs))
+other_codecs <- c("zlib", "numcodecs.zlib", "lz4", "numcodecs.lz4", names(base_codecs))
 
 zarr_codecs <- function() setdiff(union("gzip", .Call(joist_r_codecs)), other_codecs)
 
@@ -27,17 +27,22 @@ check_codec <- function(name, key, field = "codecs") {
 
 decode_chunk <- function(bytes, array) {
   most <- prod(array$chunks) * array$size
+  # A shard may have an index, and chunks that packing has made larger.
+  if (!is.null(array$inside)) most <- 2 * most + 2^16 + 64 * prod(array$inside$shard_of$counts)
   # Filters may have stored elements of more bytes, or checksums.
   room <- if (length(array$filters) > 0L) 8 * most else most
   for (codec in rev(array$codecs)) bytes <- decode_bytes(bytes, codec$name, room)
   bytes <- unfilter(bytes, array$filters)
+  stored <- stored_as(array)
+  if (!is.null(array$inside)) {
+    return(from_stored(decode_shard(bytes, array), array, stored))
+  }
   if (length(bytes) != most) {
     stop_joist(
       "joist_value_error", "it has ", number_text(length(bytes)), " bytes, and ",
       number_text(most), " are needed"
     )
   }
-  stored <- stored_as(array)
   chunk <- .Call(
     joist_r_from_chunk, bytes, array$dtype, stored$extents, stored$c_order, array$swapped
   )
@@ -49,7 +54,7 @@ decode_chunk <- function(bytes, array) {
 stored_as <- function(array) {
   order <- array$order
   ranks <- seq_along(order)
-  reversed <- identical(order, rev(ranks))
+  reversed <- identical(order, rev(ranks)) && is.null(array$inside)
   list(
     extents = if (reversed) array$chunks else array$chunks[order], c_order = !reversed,
     permutation = if (!reversed && !identical(order, ranks)) order
@@ -68,16 +73,24 @@ to_stored <- function(chunk, stored) {
 }
 
 encode_chunk <- function(chunk, array) {
-  only <- vapply(array$codecs, function(codec) codec$name %in% names(base_codecs), NA)
+  # Of lzma, base R writes the first format.
+  only <- vapply(array$codecs, function(codec) {
+    endsWith(codec$name, "lzma") && !is.null(codec$format) && as.numeric(codec$format) != 1
+  }, NA)
   if (length(array$filters) > 0L || any(only)) {
     stop_joist(
       "joist_value_error",
-      "arrays with filters, or compressed by bz2 or lzma, are only read; copy ",
+      "arrays with filters, or of the codec `lzma` in another format than 1, are only read; copy ",
       "it to one made by nv_zarr_create()"
     )
   }
   stored <- stored_as(array)
-  bytes <- .Call(joist_r_to_chunk, to_stored(chunk, stored), stored$c_order, array$swapped)
+  chunk <- to_stored(chunk, stored)
+  bytes <- if (is.null(array$inside)) {
+    .Call(joist_r_to_chunk, chunk, stored$c_order, array$swapped)
+  } else {
+    encode_shard(chunk, array)
+  }
   for (codec in array$codecs) bytes <- encode_bytes(bytes, codec$name, array$size)
   bytes
 }
@@ -143,6 +156,9 @@ read_stream <- function(stream, most) {
 encode_bytes <- function(bytes, codec, size) {
   if (codec %in% .Call(joist_r_codecs)) {
     return(.Call(joist_r_pack, codec, bytes, size))
+  }
+  if (codec %in% names(base_codecs)) {
+    return(memCompress(bytes, base_codecs[[codec]]))
   }
   deflate(bytes, codec)
 }

@@ -109,12 +109,13 @@ metadata_of_v3 <- function(json, key) {
   shape <- whole_field(json[["shape"]], key, "shape", 0)
   chunks <- regular_grid(json[["chunk_grid"]], shape, key)
   keys <- chunk_keys(json[["chunk_key_encoding"]], key)
-  codecs <- codecs_of_v3(json[["codecs"]], dtype, length(shape), key)
+  codecs <- codecs_of_v3(json[["codecs"]], dtype, chunks, key)
   refuse_extensions(json, key)
+  fill <- parse_fill(json[["fill_value"]], dtype, key)
+  codecs <- opened_shard(with_fill(codecs, fill))
   c(
     list(
-      type = "array", dtype = dtype, shape = shape, chunks = chunks,
-      fill = parse_fill(json[["fill_value"]], dtype, key),
+      type = "array", dtype = dtype, shape = shape, fill = fill,
       attributes = plain_json(attributes),
       dimension_names = dimension_names(json[["dimension_names"]], length(shape), key)
     ),
@@ -164,7 +165,29 @@ check_separator <- function(x, key, field) {
   if (!is_text_json(x) || !x %in% c("/", ".")) stop_field(key, field, "must be \"/\" or \".\"")
 }
 
-codecs_of_v3 <- function(x, dtype, rank, key) {
+# The value of what is not there, for shards within shards, too.
+with_fill <- function(codecs, fill) {
+  if (!is.null(codecs$inside)) {
+    codecs$inside <- with_fill(codecs$inside, fill)
+    codecs$inside$fill <- fill
+  }
+  codecs
+}
+
+# If there is nothing around the shards of an array, its chunks are those in the shards.
+opened_shard <- function(codecs) {
+  inside <- codecs$inside
+  around <- length(codecs$codecs) > 0L || length(codecs$filters) > 0L ||
+    !identical(codecs$order, seq_along(codecs$order))
+  if (is.null(inside) || around) {
+    return(codecs)
+  }
+  own <- c("chunks", "order", "swapped", "codecs", "filters", "inside")
+  c(inside[names(inside) %in% own], list(shard = inside$shard_of))
+}
+
+codecs_of_v3 <- function(x, dtype, chunks, key) {
+  rank <- length(chunks)
   if (!is.list(x) || !is.null(names(x)) || length(x) == 0L) {
     stop_field(key, "codecs", "must be a list of codecs")
   }
@@ -181,23 +204,67 @@ codecs_of_v3 <- function(x, dtype, rank, key) {
     filters <- c(filters, list(c(list(id = id), all[[1L]]$configuration)))
     all <- all[-1L]
   }
-  if (length(all) == 0L || all[[1L]]$name != "bytes") {
+  known <- c("bytes", "sharding_indexed")
+  if (length(all) == 0L || !all[[1L]]$name %in% known) {
     there <- if (length(all) == 0L) "nothing" else paste0("the codec \"", all[[1L]]$name, "\"")
-    stop_field(key, "codecs", "has ", there, " where joist reads \"bytes\"")
+    stop_field(
+      key, "codecs", "has ", there, " where joist reads \"bytes\" or \"sharding_indexed\""
+    )
   }
-  endian <- all[[1L]]$configuration[["endian"]]
-  swapped <- if (is.null(endian) && .Call(joist_r_dtype_size, nv_aval(dtype)) == 1) {
-    FALSE
-  } else {
-    endian <- text_field(endian, key, "endian")
-    if (!endian %in% c("little", "big")) stop_field(key, "endian", "must be little or big")
-    endian != .Platform$endian
-  }
+  how <- all[[1L]]$configuration
+  size <- .Call(joist_r_dtype_size, nv_aval(dtype))
+  sharded <- all[[1L]]$name == "sharding_indexed"
   codecs <- lapply(all[-1L], function(codec) c(list(name = codec$name), codec$configuration))
   for (codec in codecs) check_codec(codec$name, key)
-  list(
-    order = order, swapped = swapped, codecs = codecs, filters = filters_of(filters, key)
+  c(
+    list(
+      chunks = chunks, order = order, codecs = codecs, filters = filters_of(filters, key),
+      swapped = !sharded && is_other_order(how[["endian"]], size, key), dtype = dtype, size = size
+    ),
+    if (sharded) list(inside = shard_in(how, dtype, chunks[order], key))
   )
+}
+
+is_other_order <- function(endian, size, key) {
+  if (is.null(endian) && size == 1) {
+    return(FALSE)
+  }
+  endian <- text_field(endian, key, "endian")
+  if (!endian %in% c("little", "big")) stop_field(key, "endian", "must be little or big")
+  endian != .Platform$endian
+}
+
+# The format of the chunks of a shard, and as `shard_of` what chunked-zarr_shards.R says.
+shard_in <- function(how, dtype, extents, key) {
+  chunks <- whole_field(how[["chunk_shape"]], key, "chunk_shape", 1)
+  check_chunks(chunks, extents, key)
+  if (any(extents %% chunks != 0L)) {
+    stop_field(
+      key, "chunk_shape", "of the chunks of a shard, ", toString(chunks), ", must divide ",
+      toString(extents)
+    )
+  }
+  first <- how[["index_location"]]
+  first <- if (is.null(first)) "end" else text_field(first, key, "index_location")
+  if (!first %in% c("start", "end")) stop_field(key, "index_location", "must be start or end")
+  steps <- how[["index_codecs"]]
+  if (!is.list(steps) || !is.null(names(steps))) {
+    stop_field(key, "index_codecs", "must be a list of codecs")
+  }
+  steps <- lapply(steps, named_field, key, "index_codecs")
+  names <- vapply(steps, function(step) step$name, "")
+  if (!identical(names, "bytes") && !identical(names, c("bytes", "crc32c"))) {
+    stop_field(
+      key, "index_codecs", "has ", toString(names), "; joist reads \"bytes\", with \"crc32c\""
+    )
+  }
+  inside <- codecs_of_v3(how[["codecs"]], dtype, chunks, key)
+  inside$shard_of <- list(
+    extents = extents, counts = extents %/% chunks, first = first == "start",
+    swapped = is_other_order(steps[[1L]]$configuration[["endian"]], 8, key),
+    sum = length(names) == 2L
+  )
+  inside
 }
 
 transposed_order <- function(x, rank, key) {
@@ -422,12 +489,22 @@ format_metadata <- function(array) {
     ),
     vapply(array$codecs, format_codec, "", size)
   )
+  shard <- array$shard
+  if (!is.null(shard)) {
+    codecs <- sprintf(
+      paste0(
+        "{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":%s,\"codecs\":[%s],",
+        "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},",
+        "{\"name\":\"crc32c\"}],\"index_location\":\"end\"}}"
+      ), shown(array$chunks), paste(codecs, collapse = ",")
+    )
+  }
   names <- array$dimension_names
   fields <- c(
     zarr_format = "3", node_type = "\"array\"", shape = shown(array$shape),
     data_type = json_strings(format(as_dtype(array$dtype), style = "jax")),
     chunk_grid = sprintf(
-      "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":%s}}", shown(array$chunks)
+      "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":%s}}", shown(unit_extents(array))
     ),
     chunk_key_encoding = sprintf(
       "{\"name\":\"default\",\"configuration\":{\"separator\":\"%s\"}}", array$separator

@@ -1,7 +1,8 @@
 #' Make a store for Zarr arrays
 #'
-#' A store keeps bytes under keys. It has five functions, which read, write, list, delete and look
-#' for them. [nv_zarr()] and [nv_zarr_create()] make a store of the path of a folder, or of an
+#' A store keeps bytes under keys. It has six functions, which read, write, list, delete and look
+#' for them, and read parts. [nv_zarr()] and [nv_zarr_create()] make a store of the path of a
+#' folder, or of an
 #' address that begins with `http://` or `https://`, which can only be read; `nv_zarr_store()` makes
 #' one of your own functions, for any other place that keeps bytes.
 #'
@@ -17,6 +18,11 @@
 #' @param delete A function of a key. `NULL` for a store that can only be read.
 #' @param exists A function of a key that gives `TRUE` or `FALSE`.
 #' @param label The name of the store in messages.
+#' @param range A function of a key, a position and a number of bytes, which gives so many bytes
+#'   from
+#'   the position on, counted from 0, or, if it is negative, from the end; fewer, if there are not
+#'   so
+#'   many; `NULL` where there are none. With the default, all bytes are read.
 #' @return A store, for the `path` of [nv_zarr()] and [nv_zarr_create()].
 #' @section Errors: `joist_value_error` for an argument that is not a function.
 #' @examples
@@ -37,8 +43,11 @@
 #' ls(kept)
 #' @export
 nv_zarr_store <- function(get, put = NULL, list = NULL, delete = NULL,
-                          exists = function(key) !is.null(get(key)), label = "store") {
-  functions <- base::list(get = get, put = put, list = list, delete = delete, exists = exists)
+                          exists = function(key) !is.null(get(key)), label = "store",
+                          range = function(key, from, size) range_of(get(key), from, size)) {
+  functions <- base::list(
+    get = get, put = put, list = list, delete = delete, exists = exists, range = range
+  )
   for (what in names(functions)) {
     given <- functions[[what]]
     optional <- is.null(given) && what %in% c("put", "list", "delete")
@@ -79,6 +88,7 @@ folder_store <- function(path) {
     list = function(prefix) list.files(at(prefix), all.files = TRUE, no.. = TRUE),
     delete = function(key) remove_file(at(key)),
     exists = function(key) file.exists(at(key)),
+    range = function(key, from, size) file_bytes(at(key), from, size),
     label = path
   )
   store$folder <- path # chunks are read and written without R, see chunked-zarr_chunks.R
@@ -101,30 +111,52 @@ remove_file <- function(path) {
 }
 
 # NULL for a file that is not there.
-file_bytes <- function(path) {
-  size <- file.size(path)
-  if (is.na(size) || dir.exists(path)) {
+file_bytes <- function(path, from = 0, size = Inf) {
+  whole <- file.size(path)
+  if (is.na(whole) || dir.exists(path)) {
     return(NULL)
   }
   con <- file(path, "rb", raw = TRUE)
   on.exit(close(con))
-  read_bytes(con, size)
+  if (from < 0) from <- max(0, whole + from)
+  if (from > 0) seek(con, from)
+  read_bytes(con, max(0, min(size, whole - from)))
+}
+
+# A part of bytes, from a position on, or from the end if it is negative.
+range_of <- function(bytes, from, size) {
+  if (is.null(bytes)) {
+    return(NULL)
+  }
+  if (from < 0) from <- max(0, length(bytes) + from)
+  bytes[from + seq_len(max(0, min(size, length(bytes) - from)))]
 }
 
 web_store <- function(address) {
   address <- sub("/+$", "", address)
-  get <- function(key) web_bytes(paste0(address, "/", key))
-  store <- nv_zarr_store(get = get, label = address)
+  at <- function(key) paste0(address, "/", key)
+  store <- nv_zarr_store(
+    get = function(key) web_bytes(at(key)),
+    range = function(key, from, size) {
+      wanted <- if (from < 0) number_text(from) else range_text(from, size)
+      bytes <- web_bytes(at(key), c(Range = paste0("bytes=", wanted)))
+      # A server that knows no ranges sends everything.
+      if (length(bytes) > size) range_of(bytes, from, size) else bytes
+    },
+    label = address
+  )
   store$id <- address
   store
 }
 
+range_text <- function(from, size) paste0(number_text(from), "-", number_text(from + size - 1))
+
 # NULL if the server says that the file does not exist. R reports the cause in a warning, and then
 # stops.
-web_bytes <- function(address) {
+web_bytes <- function(address, headers = NULL) {
   said <- character()
   con <- withCallingHandlers(
-    tryCatch(url(address, "rb"), error = function(e) NULL),
+    tryCatch(url(address, "rb", headers = headers), error = function(e) NULL),
     warning = function(w) {
       said <<- c(said, conditionMessage(w))
       tryInvokeRestart("muffleWarning")

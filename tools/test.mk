@@ -244,6 +244,7 @@ zarr: install local/python/zarr2 local/python/zarr3 local/python/tensorstore
 	@$(step) sh -c '$(r) -f tests/zarr/kills.R --args 3 && $(r) -f tests/zarr/random.R --args 200 && \
 	  $(r) -f tests/zarr/neighbours.R --args $(call python,zarr3) && \
 	  $(r) -f tests/zarr/extensions.R --args $(call python,tensorstore) && \
+	  $(r) -f tests/zarr/shards.R --args 40 $(call python,zarr3) $(call python,tensorstore) && \
 	  $(r) -f tests/zarr/round_trips.R --args $(call python,zarr3) $(call python,zarr2)'
 
 explorer: install

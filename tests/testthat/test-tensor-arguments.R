@@ -47,10 +47,11 @@ valid_arguments <- function() {
     reverse = FALSE, true = 1, false = 2, like = v, end = 3, steps = 3L, equation = "i,i",
     accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1), q = v, lambda = 2, df = 3,
     shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3,
-    chunks = 2L, fill = 0, codecs = "gzip", dimension_names = "a", attributes = list(a = 1),
+    chunks = 2L, shards = 4L, fill = 0, codecs = "gzip", dimension_names = "a", attributes = list(a = 1),
     overwrite = TRUE, resume = FALSE, retries = 1L, get = function(key) NULL,
     put = function(key, bytes) NULL, list = function(prefix) character(),
-    delete = function(key) NULL, exists = function(key) FALSE
+    delete = function(key) NULL, exists = function(key) FALSE,
+    range = function(key, from, size) NULL
   )
   named <- list(x = list(a = v, b = i))
   npz <- tempfile(fileext = ".npz")
@@ -163,7 +164,8 @@ takes_anything <- list(
   keys = c("list", "factor", "date", "money", "data frame", "text", "NA text"),
   path = "text", node = "text", label = "text", dimension_names = c("text", "NA text"),
   get = c("builtin", "closure"), put = c("builtin", "closure"), list = c("builtin", "closure"),
-  delete = c("builtin", "closure"), exists = c("builtin", "closure")
+  delete = c("builtin", "closure"), exists = c("builtin", "closure"),
+  range = c("builtin", "closure")
 )
 
 odd <- list(

@@ -2,6 +2,7 @@
 #include "core/files/chunk.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
@@ -36,18 +37,24 @@ static const char *unpacked(const struct working *w, size_t worker, size_t n, vo
 }
 
 static bool read_file(const struct working *w, size_t worker, const struct joist_file *file,
-                      void *data) {
+                      const struct joist_chunk *chunk) {
   const struct joist_chunk_format *const format = w->format;
-  if (format->codecs == 0)
-    return file->size == w->bytes &&
-           joist_elements_read(&format->elements, file, NULL, data, w->run, NULL) == JOIST_OK;
-  const size_t n = (size_t)file->size;
-  if (file->size > w->room || joist_file_read(file, 0, scratch_of(w, worker, 0), n) != 0)
-    return false;
-  const char *const from = unpacked(w, worker, n, data);
-  return from == data ||
-         (from != NULL && joist_elements_read(&format->elements, NULL, (const unsigned char *)from,
-                                              data, w->run, NULL) == JOIST_OK);
+  const bool whole = chunk->size == SIZE_MAX;
+  const uint64_t from = whole ? 0 : chunk->from, size = whole ? file->size : chunk->size;
+  if (from > file->size || size > file->size - from) return false;
+  if (format->codecs == 0) {
+    struct joist_elements elements = format->elements;
+    elements.start = from;
+    return size == w->bytes &&
+           joist_elements_read(&elements, file, NULL, chunk->data, w->run, NULL) == JOIST_OK;
+  }
+  const size_t n = (size_t)size;
+  if (size > w->room || joist_file_read(file, from, scratch_of(w, worker, 0), n) != 0) return false;
+  const char *const bytes = unpacked(w, worker, n, chunk->data);
+  return bytes == chunk->data ||
+         (bytes != NULL &&
+          joist_elements_read(&format->elements, NULL, (const unsigned char *)bytes, chunk->data,
+                              w->run, NULL) == JOIST_OK);
 }
 
 static void read_chunk(const void *context, size_t task, size_t worker) {
@@ -57,7 +64,7 @@ static void read_chunk(const void *context, size_t task, size_t worker) {
   const int code = joist_file_open(chunk->path, &file);
   chunk->state = code == ENOENT ? JOIST_CHUNK_ABSENT : JOIST_CHUNK_ODD;
   if (code != 0) return;
-  if (read_file(w, worker, &file, chunk->data)) chunk->state = JOIST_CHUNK_DONE;
+  if (read_file(w, worker, &file, chunk)) chunk->state = JOIST_CHUNK_DONE;
   joist_file_close(&file);
 }
 
@@ -102,11 +109,27 @@ static void write_chunk(const void *context, size_t task, size_t worker) {
   if (chunk->code == 0) chunk->state = JOIST_CHUNK_DONE;
 }
 
+static void pack_chunk(const void *context, size_t task, size_t worker) {
+  const struct working *const w = context;
+  struct joist_chunk *const chunk = &w->chunks[task];
+  const void *const bytes = packed(w, worker, chunk->data, &chunk->size);
+  chunk->state = bytes != NULL ? JOIST_CHUNK_DONE : JOIST_CHUNK_ODD;
+  if (bytes != NULL && chunk->size > 0) memcpy(chunk->packed, bytes, chunk->size);
+}
+
 /* What packing takes at most, step by step; another library's packing may take a little more. */
 static size_t room_for(const struct joist_chunk_format *format, size_t bytes) {
   size_t room = bytes;
   for (size_t k = 0; k < format->codecs; k++) room = format->codec[k]->bound(room);
   return joist_round_up(room + room / 8 + 4096, JOIST_POOL_ALIGNMENT);
+}
+
+static size_t bytes_of(const struct joist_chunk_format *format) {
+  return format->elements.count * joist_dtype_size(format->elements.dtype);
+}
+
+size_t joist_chunk_room(const struct joist_chunk_format *format) {
+  return room_for(format, bytes_of(format));
 }
 
 static joist_status work(const struct joist_chunk_format *format, struct joist_chunk *chunks,
@@ -115,7 +138,7 @@ static joist_status work(const struct joist_chunk_format *format, struct joist_c
   const struct joist_elements *const elements = &format->elements;
   const struct joist_run alone = {.threads = 1};
   struct working w = {.format = format, .chunks = chunks, .run = &alone};
-  w.bytes = elements->count * joist_dtype_size(elements->dtype);
+  w.bytes = bytes_of(format);
   const size_t each = w.bytes * (format->codecs > 0 ? PACKED_WORK : FILE_WORK);
   /* What moves bytes within a chunk takes memory of the pool, which has one owner. */
   const bool moves = joist_elements_move(elements);
@@ -143,4 +166,10 @@ joist_status joist_chunks_write(const struct joist_chunk_format *format, struct 
                                 size_t count, const struct joist_run *run,
                                 struct joist_error *error) {
   return work(format, chunks, count, write_chunk, run, error);
+}
+
+joist_status joist_chunks_pack(const struct joist_chunk_format *format, struct joist_chunk *chunks,
+                               size_t count, const struct joist_run *run,
+                               struct joist_error *error) {
+  return work(format, chunks, count, pack_chunk, run, error);
 }

@@ -1,4 +1,5 @@
-/* Chunks of an array in files of their own, packed or not: read and written several at a time. */
+/* Chunks of an array, packed or not, in files of their own or as parts of files: read, written and
+ * packed several at a time. */
 #ifndef JOIST_CORE_FILES_CHUNK_H
 #define JOIST_CORE_FILES_CHUNK_H
 
@@ -23,6 +24,11 @@ typedef enum {
 struct joist_chunk {
   const char *path;
   void *data; /* the elements, in memory's order */
+  /* Where it is in the file that it shares with others; a size of SIZE_MAX for all of the file.
+   * joist_chunks_pack() sets the size. */
+  uint64_t from;
+  size_t size;
+  void *packed; /* where joist_chunks_pack() puts its bytes */
   joist_chunk_state state;
   int code; /* of a file that cannot be written: see core/base/file.h */
 };
@@ -38,5 +44,14 @@ joist_status joist_chunks_read(const struct joist_chunk_format *format, struct j
 joist_status joist_chunks_write(const struct joist_chunk_format *format, struct joist_chunk *chunks,
                                 size_t count, const struct joist_run *run,
                                 struct joist_error *error) JOIST_MUST_CHECK;
+
+/* The most bytes that a chunk may take when it is packed. */
+size_t joist_chunk_room(const struct joist_chunk_format *format);
+
+/* Packs chunks, side by side, each to joist_chunk_room() bytes of its own. One that fails is
+ * JOIST_CHUNK_ODD. */
+joist_status joist_chunks_pack(const struct joist_chunk_format *format, struct joist_chunk *chunks,
+                               size_t count, const struct joist_run *run,
+                               struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

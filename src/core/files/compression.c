@@ -1,4 +1,4 @@
-/* CRC-32C; gzip, zlib, zstd and blosc, where there are these. */
+/* CRC-32C and LZ4; gzip, zlib, zstd and blosc, where there are these. */
 #include "core/files/compression.h"
 
 #include <limits.h>
@@ -44,6 +44,119 @@ static bool pack_crc32c(const void *from, size_t n, size_t size, void *to, size_
   if (room < *length) return false;
   if (n > 0) memcpy(to, from, n);
   sum_of(from, n, (unsigned char *)to + n);
+  return true;
+}
+
+/* ---- LZ4: the number of bytes, as numcodecs has it, and a block ---- */
+
+enum {
+  LZ4_HEAD = 4,
+  LZ4_LEAST = 4,    /* the bytes of a match */
+  LZ4_LITERALS = 5, /* the last bytes, which are in no match */
+  LZ4_MARGIN = 12,  /* no match begins nearer to the end */
+  LZ4_FAR = 65535,  /* the farthest match */
+  LZ4_HALF = 15,    /* a length that goes on in further bytes */
+  LZ4_BYTE = 255,
+  LZ4_BITS = 12 /* of the hash of four bytes */
+};
+
+static uint32_t lz4_four(const unsigned char *p) {
+  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* The rest of a length of 15 or more. False at the end of the bytes. */
+static bool lz4_length(const unsigned char **in, const unsigned char *end, size_t *length) {
+  if (*length < LZ4_HALF) return true;
+  unsigned byte = LZ4_BYTE;
+  while (byte == LZ4_BYTE) {
+    if (*in == end) return false;
+    byte = *(*in)++;
+    *length += byte;
+  }
+  return true;
+}
+
+static bool unpack_lz4(const void *from, size_t n, void *to, size_t room, size_t *length) {
+  if (n < LZ4_HEAD) return false;
+  const unsigned char *in = from;
+  const unsigned char *const end = in + n;
+  unsigned char *const out = to;
+  const size_t size = lz4_four(in);
+  size_t at = 0;
+  if (size > room) return false;
+  in += LZ4_HEAD;
+  while (in < end) {
+    const unsigned token = *in++;
+    size_t literals = token >> 4, match = token & LZ4_HALF;
+    if (!lz4_length(&in, end, &literals) || literals > (size_t)(end - in) || literals > size - at)
+      return false;
+    if (literals > 0) memcpy(out + at, in, literals);
+    in += literals;
+    at += literals;
+    if (in == end) break;
+    if (end - in < 2) return false;
+    const size_t far = in[0] | (size_t)in[1] << 8;
+    in += 2;
+    if (!lz4_length(&in, end, &match)) return false;
+    match += LZ4_LEAST;
+    if (far == 0 || far > at || match > size - at) return false;
+    for (size_t k = 0; k < match; k++, at++) out[at] = out[at - far];
+  }
+  *length = size;
+  return at == size;
+}
+
+static size_t bound_lz4(size_t n) { return n + n / LZ4_BYTE + 16 + LZ4_HEAD; }
+
+static unsigned char *lz4_rest(unsigned char *out, size_t length) {
+  if (length < LZ4_HALF) return out;
+  for (length -= LZ4_HALF; length >= LZ4_BYTE; length -= LZ4_BYTE) *out++ = LZ4_BYTE;
+  *out++ = (unsigned char)length;
+  return out;
+}
+
+/* Literals and, unless `match` is 0, a match. */
+static unsigned char *lz4_put(unsigned char *out, const unsigned char *from, size_t literals,
+                              size_t far, size_t match) {
+  const size_t more = match > 0 ? match - LZ4_LEAST : 0;
+  const size_t high = literals < LZ4_HALF ? literals : LZ4_HALF;
+  *out++ = (unsigned char)(high << 4 | (more < LZ4_HALF ? more : LZ4_HALF));
+  out = lz4_rest(out, literals);
+  if (literals > 0) memcpy(out, from, literals);
+  out += literals;
+  if (match == 0) return out;
+  *out++ = (unsigned char)(far & LZ4_BYTE);
+  *out++ = (unsigned char)(far >> 8);
+  return lz4_rest(out, more);
+}
+
+/* Takes the latest place with the same four bytes. */
+static bool pack_lz4(const void *from, size_t n, size_t size, void *to, size_t room,
+                     size_t *length) {
+  (void)size;
+  if (room < bound_lz4(n) || n > INT_MAX) return false;
+  const unsigned char *const in = from;
+  unsigned char *out = to;
+  uint32_t places[1 << LZ4_BITS] = {0};
+  size_t done = 0;
+  for (int k = 0; k < LZ4_HEAD; k++) *out++ = (unsigned char)(n >> 8 * k);
+  for (size_t at = 1; at + LZ4_MARGIN <= n;) {
+    const uint32_t four = lz4_four(in + at);
+    uint32_t *const place = &places[four * 2654435761U >> (32 - LZ4_BITS)];
+    const size_t before = *place, far = at - before;
+    *place = (uint32_t)at;
+    if (far == 0 || far > LZ4_FAR || lz4_four(in + before) != four) {
+      at++;
+      continue;
+    }
+    size_t match = LZ4_LEAST;
+    while (at + match < n - LZ4_LITERALS && in[before + match] == in[at + match]) match++;
+    out = lz4_put(out, in + done, at - done, far, match);
+    at += match;
+    done = at;
+  }
+  out = lz4_put(out, in + done, n - done, 0, 0);
+  *length = (size_t)(out - (unsigned char *)to);
   return true;
 }
 
@@ -183,6 +296,8 @@ static bool pack_blosc(const void *from, size_t n, size_t size, void *to, size_t
 const struct joist_compression *joist_compression_at(size_t number) {
   static const struct joist_compression all[] = {
     {"crc32c", unpack_crc32c, bound_crc32c, pack_crc32c},
+    {"lz4", unpack_lz4, bound_lz4, pack_lz4},
+    {"numcodecs.lz4", unpack_lz4, bound_lz4, pack_lz4},
 #if JOIST_ZLIB
     {"gzip", unpack_gzip, bound_zlib, pack_gzip},
     {"zlib", unpack_zlib, bound_zlib, pack_zlib},

@@ -49,19 +49,38 @@ static const struct joist_compression *codec_named(const char *name) {
   joist_r_stop(JOIST_ERROR_VALUE, "this build of joist has no codec %s", name);
 }
 
-/* The format of chunks, and one chunk for each path: transient memory. */
-static struct joist_chunk *chunks_at(SEXP paths, SEXP codecs, struct joist_chunk_format *format) {
+/* The codecs of chunks, and n whole ones: transient memory. */
+static struct joist_chunk *chunks_of(R_xlen_t n, SEXP codecs, struct joist_chunk_format *format) {
   format->codecs = (size_t)XLENGTH(codecs);
   if (format->codecs > JOIST_CHUNK_CODECS)
     joist_r_stop(JOIST_ERROR_VALUE, "chunks with more than %d codecs", JOIST_CHUNK_CODECS);
   for (size_t k = 0; k < format->codecs; k++)
     format->codec[k] = codec_named(CHAR(STRING_ELT(codecs, (R_xlen_t)k)));
-  const R_xlen_t n = XLENGTH(paths);
   struct joist_chunk *const chunks =
       (struct joist_chunk *)R_alloc((size_t)(n > 0 ? n : 1), (int)sizeof *chunks);
-  for (R_xlen_t k = 0; k < n; k++)
-    chunks[k] = (struct joist_chunk){.path = joist_r_path_as_it_is(STRING_ELT(paths, k))};
+  for (R_xlen_t k = 0; k < n; k++) chunks[k] = (struct joist_chunk){.size = SIZE_MAX};
   return chunks;
+}
+
+static struct joist_chunk *chunks_at(SEXP paths, SEXP codecs, struct joist_chunk_format *format) {
+  const R_xlen_t n = XLENGTH(paths);
+  struct joist_chunk *const chunks = chunks_of(n, codecs, format);
+  for (R_xlen_t k = 0; k < n; k++) chunks[k].path = joist_r_path_as_it_is(STRING_ELT(paths, k));
+  return chunks;
+}
+
+/* Where chunks are within shards: the offset and the size of each; NULL for files of their own. */
+static void set_parts(SEXP parts, struct joist_chunk *chunks, R_xlen_t n) {
+  if (parts == R_NilValue) return;
+  if (TYPEOF(parts) != REALSXP || XLENGTH(parts) != 2 * n)
+    joist_r_stop(JOIST_ERROR_VALUE, "`parts` must have an offset and a size for each chunk");
+  for (R_xlen_t k = 0; k < n; k++) {
+    const double from = REAL(parts)[2 * k], size = REAL(parts)[2 * k + 1];
+    if (!(from >= 0 && from < 0x1p63 && size >= 0 && size < 0x1p63))
+      joist_r_stop(JOIST_ERROR_VALUE, "a chunk must be within its file");
+    chunks[k].from = (uint64_t)from;
+    chunks[k].size = (size_t)size;
+  }
 }
 
 static void needs_extents(struct joist_elements *elements) {
@@ -69,7 +88,7 @@ static void needs_extents(struct joist_elements *elements) {
   joist_r_raise_if(joist_elements_check("Zarr", elements, UINT64_MAX, false, &error), &error);
 }
 
-SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
+SEXP joist_r_read_chunks(SEXP paths, SEXP parts, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
                          SEXP swapped) {
   struct joist_chunk_format format = {.elements = {.dtype = joist_r_dtype(dtype),
                                                    .swapped = joist_r_flag(swapped, "swapped"),
@@ -79,6 +98,7 @@ SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c
   const struct joist_type type = {format.elements.dtype, false};
   const R_xlen_t n = XLENGTH(paths);
   struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
+  set_parts(parts, chunks, n);
   SEXP read = PROTECT(Rf_allocVector(VECSXP, n));
   for (R_xlen_t k = 0; k < n; k++) {
     SEXP payload = PROTECT(joist_r_payload(type.dtype, format.elements.count));
@@ -97,35 +117,73 @@ SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c
   return read;
 }
 
-SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped) {
-  const R_xlen_t n = XLENGTH(paths);
+/* The elements of a list of tensors, one for each chunk. Returns what keeps them. */
+static SEXP set_elements(SEXP tensors, struct joist_chunk *chunks, R_xlen_t n, SEXP c_order,
+                         SEXP swapped, struct joist_chunk_format *format) {
   if (TYPEOF(tensors) != VECSXP || XLENGTH(tensors) != n)
     joist_r_stop(JOIST_ERROR_VALUE, "chunks to write must be a list with a tensor for each path");
-  if (n == 0) return R_NilValue;
-  struct joist_chunk_format format = {0};
-  struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, n));
   for (R_xlen_t k = 0; k < n; k++) {
     struct joist_r_value value;
     SET_VECTOR_ELT(kept, k, joist_r_read_to_write(VECTOR_ELT(tensors, k), &value));
     const struct joist_elements elements = joist_r_elements_of(&value, c_order, swapped);
-    if (k > 0 && (elements.dtype != format.elements.dtype ||
-                  !joist_shape_equal(&elements.shape, &format.elements.shape)))
+    if (k > 0 && (elements.dtype != format->elements.dtype ||
+                  !joist_shape_equal(&elements.shape, &format->elements.shape)))
       joist_r_stop(JOIST_ERROR_SHAPE, "the chunks of an array must have one dtype and shape");
-    format.elements = elements;
+    format->elements = elements;
     chunks[k].data = (void *)value.data;
   }
+  UNPROTECT(1);
+  return kept;
+}
+
+SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped) {
+  const R_xlen_t n = XLENGTH(paths);
+  struct joist_chunk_format format = {0};
+  struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
+  SEXP kept = PROTECT(set_elements(tensors, chunks, n, c_order, swapped, &format));
   const struct joist_run run = joist_r_run();
   struct joist_error error;
-  joist_r_raise_if(joist_chunks_write(&format, chunks, (size_t)n, &run, &error), &error);
+  if (n > 0) joist_r_raise_if(joist_chunks_write(&format, chunks, (size_t)n, &run, &error), &error);
   for (R_xlen_t k = 0; k < n; k++) {
     if (chunks[k].state == JOIST_CHUNK_DONE) continue;
     SEXP path = PROTECT(Rf_ScalarString(STRING_ELT(paths, k)));
     if (chunks[k].code != 0) joist_r_file_stop("write", path, chunks[k].code);
     joist_r_stop(JOIST_ERROR_VALUE, "a codec cannot pack \"%s\"", chunks[k].path);
   }
+  (void)kept;
   UNPROTECT(1);
   return R_NilValue;
+}
+
+/* The bytes of all chunks, one after the other, and how many each has. */
+SEXP joist_r_pack_chunks(SEXP tensors, SEXP codecs, SEXP c_order, SEXP swapped) {
+  const R_xlen_t n = TYPEOF(tensors) == VECSXP ? XLENGTH(tensors) : 0;
+  struct joist_chunk_format format = {0};
+  struct joist_chunk *const chunks = chunks_of(n, codecs, &format);
+  SEXP kept = PROTECT(set_elements(tensors, chunks, n, c_order, swapped, &format));
+  const size_t room = n > 0 ? joist_chunk_room(&format) : 0;
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
+  SEXP bytes = Rf_allocVector(RAWSXP, (R_xlen_t)room * n);
+  SET_VECTOR_ELT(result, 0, bytes);
+  SEXP sizes = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(result, 1, sizes);
+  for (R_xlen_t k = 0; k < n; k++) chunks[k].packed = RAW(bytes) + (size_t)k * room;
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  if (n > 0) joist_r_raise_if(joist_chunks_pack(&format, chunks, (size_t)n, &run, &error), &error);
+  size_t length = 0;
+  for (R_xlen_t k = 0; k < n; k++) {
+    if (chunks[k].state != JOIST_CHUNK_DONE)
+      joist_r_stop(JOIST_ERROR_VALUE, "a codec cannot pack a chunk");
+    memmove(RAW(bytes) + length, chunks[k].packed, chunks[k].size);
+    length += chunks[k].size;
+    REAL(sizes)[k] = (double)chunks[k].size;
+  }
+  SET_VECTOR_ELT(result, 0, Rf_xlengthgets(bytes, (R_xlen_t)length));
+  (void)kept;
+  UNPROTECT(2);
+  return result;
 }
 
 /* ---- parts of tensors ---- */

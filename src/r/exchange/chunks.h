@@ -9,10 +9,13 @@
 SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP swapped);
 SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped);
 /* A list of the tensors in files: of one that is not there NULL, of one that is broken FALSE. And
- * tensors to files. `codecs` are names, in the order in which they pack. */
-SEXP joist_r_read_chunks(SEXP paths, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
+ * tensors to files. `codecs` are names, in the order in which they pack; `parts` is NULL or the
+ * offset and the size of each chunk in its file. */
+SEXP joist_r_read_chunks(SEXP paths, SEXP parts, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
                          SEXP swapped);
 SEXP joist_r_write_chunks(SEXP tensors, SEXP paths, SEXP codecs, SEXP c_order, SEXP swapped);
+/* A list of the bytes of all tensors, one after the other, and of how many each has. */
+SEXP joist_r_pack_chunks(SEXP tensors, SEXP codecs, SEXP c_order, SEXP swapped);
 /* A tensor with undefined elements. */
 SEXP joist_r_blank(SEXP type);
 /* x with a part put at the position `start`, the dims of the part reversed if `turned`; in place if
