@@ -64,14 +64,18 @@ gradient <- function(f, wrt = NULL, value = FALSE) {
 value_and_gradient <- function(f, wrt = NULL) gradient(f, wrt, value = TRUE)
 
 # A function of the arguments of `f` that gives what `compute` makes of `f`, the arguments, and the
-# positions of those that it has derivatives by.
-derived_function <- function(f, wrt, compute) {
+# positions of those that it has derivatives by; with `symmetric`, outside of a trace.
+derived_function <- function(f, wrt, compute, symmetric = NULL) {
   f <- traceable(match.fun(f), "f")
   static <- if (inherits(f, "joist_jit")) environment(f)$.jit_static else character()
   names <- names(formals(args(f)))
   check_wrt(wrt, names, static)
   function_like(f, function(arguments) {
     chosen <- chosen_arguments(arguments, wrt, static, names)
+    if (!is.null(symmetric)) {
+      needs_matrix()
+      return(compute(f, arguments, chosen, symmetric))
+    }
     in_trace(function(arguments) compute(f, arguments, chosen), arguments, chosen)
   })
 }

@@ -17,24 +17,45 @@
 #'   float scalar.
 #' @param mode `"reverse"`, `"forward"`, or `"auto"` for the one with fewer passes, for `hessian()`
 #'   forward over the gradient.
+#' @param sparse Whether to return only the elements that may differ from zero, as a sparse
+#'   matrix of
+#'   the package Matrix; forward mode.
 #' @return A function of the arguments of `f`. That of `jacobian()` returns a named list with an
 #'   entry for each argument in `wrt`, of its structure: tensors of the dtype of the argument, with
 #'   the extents of the value, then those of the argument. If the value of `f` is a list, it is
 #'   a list like it of such lists. That
 #'   of `hessian()` returns a named list for each argument in `wrt` of such lists.
+#'
+#'   With `sparse`, these functions return one matrix of R doubles of all elements of the value in
+#'   its rows and of the arguments in `wrt` in its columns: a `dgCMatrix`, or a `dsCMatrix` from
+#'   `hessian()`.
+#' @section Sparse matrices: Which elements can differ from zero is read from the program of `f`,
+#'   loops included, and from the positions by which it indexes, such as those of groups. Columns
+#'   without rows in common are computed together: a tridiagonal Hessian takes three passes,
+#'   whatever its size. Rows of a Hessian that are nearly full, such as those of parameters that all
+#'   observations share, take a pass each. Operations that mix elements, such as decompositions and
+#'   sorting, count as depending on all of them, and so do `while` loops.
 #' @section Dtypes: As for [gradient()]: derivatives with respect to R numbers of type double are
 #'   computed in the dtype that they meet, or in `f64`.
 #' @section Errors: `joist_dtype_error` and `joist_value_error` as for [gradient()], and
 #'   `joist_value_error` for another `mode`; `joist_shape_error` for `hessian()` of a function with
-#'   several elements.
+#'   several elements; `joist_value_error` for `sparse` without the package Matrix, or in a function
+#'   that is traced.
 #' @seealso [nv_vjp()] and [nv_jvp()] for products with these matrices.
 #' @examples
 #' f <- function(x, a) c(sum(x) * a, x[1] * x[2])
 #' jacobian(f)(nv_tensor(c(1, 2, 3)), nv_scalar(2))
 #' hessian(function(x) sum(x^3) + x[1] * x[2])(c(1, 2))$x$x
+#' if (requireNamespace("Matrix", quietly = TRUE)) {
+#'   hessian(function(x) sum((x[2:5] - x[1:4])^4), sparse = TRUE)(c(1, 2, 4, 3, 5))
+#' }
 #' @export
-jacobian <- function(f, wrt = NULL, mode = c("auto", "reverse", "forward")) {
+jacobian <- function(f, wrt = NULL, mode = c("auto", "reverse", "forward"), sparse = FALSE) {
   mode <- chosen_mode(mode)
+  check_flag(sparse, "sparse")
+  if (sparse) {
+    return(derived_function(f, wrt, sparse_jacobian, symmetric = FALSE))
+  }
   derived_function(f, wrt, function(f, arguments, chosen) {
     jacobian_of(f, arguments, chosen, mode)
   })
@@ -42,12 +63,20 @@ jacobian <- function(f, wrt = NULL, mode = c("auto", "reverse", "forward")) {
 
 #' @rdname jacobian
 #' @export
-hessian <- function(f, wrt = NULL, mode = c("auto", "reverse", "forward")) {
+hessian <- function(f, wrt = NULL, mode = c("auto", "reverse", "forward"), sparse = FALSE) {
   mode <- chosen_mode(mode)
+  check_flag(sparse, "sparse")
   if (mode == "auto") mode <- "forward"
+  slope_of <- function(f, arguments, chosen) {
+    function(...) gradient_of(f, name_like(list(...), arguments), chosen)$grad
+  }
+  if (sparse) {
+    return(derived_function(f, wrt, function(f, arguments, chosen, symmetric) {
+      sparse_jacobian(slope_of(f, arguments, chosen), arguments, chosen, symmetric)
+    }, symmetric = TRUE))
+  }
   derived_function(f, wrt, function(f, arguments, chosen) {
-    slope <- function(...) gradient_of(f, name_like(list(...), arguments), chosen)$grad
-    jacobian_of(slope, arguments, chosen, mode)
+    jacobian_of(slope_of(f, arguments, chosen), arguments, chosen, mode)
   })
 }
 
@@ -144,15 +173,15 @@ forward_passes <- function(f, arguments, chosen, inputs, outputs) {
     seeds <- unit_slices(leaves[[k]])
     vmapped(function(seed) {
       taken <- marked_value(f, arguments, inputs, chosen)
-      tangents_of(taken, k, seed)
+      tangents_of(taken, k, list(seed))
     }, list(seeds), list(list(ndims(seeds))), Inf)
   })
   lapply(seq_along(outputs), function(r) lapply(columns, `[[`, r))
 }
 
-# How values change with one of the inputs.
-tangents_of <- function(taken, k, seed) {
+# How values change with some of the inputs.
+tangents_of <- function(taken, k, seeds) {
   unknown <- lapply(taken$value, function(leaf) marked(list(zeros_like(leaf))))
   grad <- cotangents(taken$value, unknown, taken$inputs)
-  cotangents(leaves_of(grad)[k], list(seed), unknown)
+  cotangents(leaves_of(grad)[k], seeds, unknown)
 }

@@ -53,6 +53,7 @@
 #include "r/trace/attributes.h"
 #include "r/trace/blocks.h"
 #include "r/trace/code.h"
+#include "r/trace/colouring.h"
 #include "r/trace/program_view.h"
 #include "r/trace/recorded.h"
 #include "r/trace/regions.h"
@@ -214,6 +215,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_region_inline, 5),
     ENTRY(joist_r_region_batch, 7),
     ENTRY(joist_r_region_marks, 1),
+    ENTRY(joist_r_colour_columns, 6),
     ENTRY(joist_r_body_keep, 6),
     ENTRY(joist_r_body_copy, 5),
     ENTRY(joist_r_trace_replace, 2),

@@ -98,6 +98,7 @@ raised_errors <- alist(
     joist_dtype_error = jacobian(function(x) x > 1)(v),
     joist_dtype_error = hessian(sum)(i),
     joist_value_error = jacobian(sin, mode = "up"),
+    joist_value_error = jit(jacobian(sin, sparse = TRUE))(v),
     joist_value_error = hessian(nv_sin, wrt = "z"),
     joist_shape_error = hessian(sin)(v)
   ),

@@ -75,6 +75,13 @@ test_that("loops and branches on slices run until all are done", {
   )
   factorial_of <- function(k) nv_for(k, 1L, function(i, s) s * i)
   expect_identical(as_array(nv_vmap(factorial_of)(n[c(1, 2, 4)])), c(1L, 5040L, 720L))
+  # A condition that is the same for all slices.
+  square <- nv_tensor(matrix(as.double(1:9), 3), "f64")
+  either <- function(r, up) nv_if(up, r * 2, nv_reverse(r, 1L))
+  for (up in c(TRUE, FALSE)) {
+    got <- nv_vmap(either, c(1, NA))(square, nv_scalar(up))
+    expect_identical(got, if (up) square * 2 else nv_reverse(square, 2L))
+  }
   expect_looped(function(r) nv_scan(0, r, function(s, e) list(s + e, s * e))$ys, x)
 })
 

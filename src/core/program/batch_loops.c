@@ -209,7 +209,7 @@ static void loop(struct batching *b, const struct joist_instruction *i,
       add_bodies(b, i->op, ids, i->operand_count, i->attributes, bodies[0], bodies[1]);
   for (uint32_t k = 0; k < i->result_count && b->status == JOIST_OK; k++) {
     b->value[i->result + k] = made + k;
-    if (k >= parts->carries && b->varies[i->result + k])
+    if (i->op == JOIST_OP_SCAN && k >= parts->carries && b->varies[i->result + k])
       b->value[i->result + k] = joist_batch_turned(b, made + k);
   }
 }
