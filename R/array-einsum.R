@@ -33,6 +33,12 @@ nv_einsum <- function(equation, ...) {
   if (!is.character(equation) || length(equation) != 1L || is.na(equation)) {
     stop_joist("joist_value_error", "`equation` must be one string, such as \"ij,jk->ik\"")
   }
+  if (!is_tracing() && !session()$strict && all(vapply(operands, is_plain_float, NA))) {
+    value <- planned_einsum(equation, operands)
+    if (!is.null(value)) {
+      return(value)
+    }
+  }
   read <- read_equation(equation, length(operands))
   shapes <- Map(einsum_extents, operands, read$inputs)
   inputs <- Map(name_dimensions, read$inputs, shapes, seq_along(shapes), USE.NAMES = FALSE)
@@ -57,6 +63,27 @@ nv_einsum <- function(equation, ...) {
   last <- sum_all_but(terms[[1L]], output)
   in_order(last, output)
 }
+
+# Nothing of floats is watched for values that do not fit.
+is_plain_float <- function(x) {
+  is_tensor(x) && !is_chunked(x) && has_elements(x) && is_float_dtype(x)
+}
+
+# The equation as a program, planned once for each choice of shapes and dtypes; NULL where that is
+# an error, which is raised outside of it. The latest equations are kept.
+planned_einsum <- function(equation, operands) {
+  name <- paste0(equation, ";") # also of an empty equation
+  if (is.null(equations[[name]])) {
+    if (length(equations) >= 100L) rm(list = names(equations), envir = equations)
+    program <- jit(function(operands, equation) do.call(nv_einsum, c(list(equation), operands)),
+      static = "equation"
+    )
+    assign(name, program, equations)
+  }
+  tryCatch(equations[[name]](operands, equation), joist_error = function(e) NULL)
+}
+
+equations <- new.env(parent = emptyenv())
 
 # The letters of each operand, with "..." as one of them, and of the result: NULL if not written.
 read_equation <- function(equation, count) {
