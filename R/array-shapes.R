@@ -54,22 +54,26 @@ scalar_like <- function(value, x) beside(nv_fill(value, integer(), dtype(x), amb
 
 #' @rdname nv_pad
 #' @export
-nv_tril <- function(x, diagonal = 0) triangle(as_operand(x), diagonal, nv_le)
+nv_tril <- function(x, diagonal = 0) {
+  fused("triangle", triangle, as_operand(x), per_dimension(diagonal, 1L, "diagonal"), TRUE)
+}
 
 #' @rdname nv_pad
 #' @export
-nv_triu <- function(x, diagonal = 0) triangle(as_operand(x), diagonal, nv_ge)
+nv_triu <- function(x, diagonal = 0) {
+  fused("triangle", triangle, as_operand(x), per_dimension(diagonal, 1L, "diagonal"), FALSE)
+}
 
-triangle <- function(x, diagonal, compare) {
+triangle <- function(x, diagonal, lower) {
   extents <- shape(x)
   if (length(extents) < 2L) {
     stop_joist("joist_shape_error", "a tensor of rank ", length(extents), " has no triangle")
   }
-  diagonal <- per_dimension(diagonal, 1L, "diagonal")
   ones <- rep(1L, length(extents) - 2L)
   rows <- nv_iota(1L, "i64", c(extents[1L], 1L, ones), start = 1 + diagonal)
   columns <- nv_iota(2L, "i64", c(1L, extents[2L], ones))
-  nv_ifelse(beside(compare(columns, rows), x), x, scalar_like(0, x))
+  kept <- if (lower) nv_le(columns, rows) else nv_ge(columns, rows)
+  nv_ifelse(beside(kept, x), x, scalar_like(0, x))
 }
 
 #' @rdname nv_pad

@@ -25,47 +25,55 @@
 #' nv_gelu(nv_tensor(c(-1, 0, 1)))
 #' @export
 nv_logsumexp <- function(x, dims = NULL, drop = TRUE) {
-  dims <- dims_by_name(dims, x)
+  fused("logsumexp", logsumexp, x, dims_by_name(dims, x), drop)
+}
+
+#' @rdname nv_logsumexp
+#' @export
+nv_softmax <- function(x, dims = NULL) fused("softmax", softmax, x, dims_by_name(dims, x))
+
+#' @rdname nv_logsumexp
+#' @export
+nv_log_softmax <- function(x, dims = NULL) {
+  fused("log_softmax", log_softmax, x, dims_by_name(dims, x))
+}
+
+#' @rdname nv_logsumexp
+#' @export
+nv_softplus <- function(x) fused("softplus", softplus, x)
+
+#' @rdname nv_logsumexp
+#' @export
+nv_gelu <- function(x) fused("gelu", gelu, x)
+
+logsumexp <- function(x, dims, drop) {
   in_wide_float(x, function(x, top) {
     sum <- nv_log(nv_reduce_sum(nv_exp(x), dims, drop))
     sum + (if (drop) nv_reshape(top, shape(sum)) else top)
   }, dims = dims)
 }
 
-#' @rdname nv_logsumexp
-#' @export
-nv_softmax <- function(x, dims = NULL) {
-  dims <- dims_by_name(dims, x)
+softmax <- function(x, dims) {
   in_wide_float(x, function(x, top) {
     part <- nv_exp(x)
     part / nv_reduce_sum(part, dims, drop = FALSE)
   }, dims = dims)
 }
 
-#' @rdname nv_logsumexp
-#' @export
-nv_log_softmax <- function(x, dims = NULL) {
-  dims <- dims_by_name(dims, x)
+log_softmax <- function(x, dims) {
   in_wide_float(x, function(x, top) x - nv_log(nv_reduce_sum(nv_exp(x), dims, drop = FALSE)),
     dims = dims
   )
 }
 
-#' @rdname nv_logsumexp
-#' @export
-nv_softplus <- function(x) {
-  softplus <- custom_gradient(
+softplus <- function(x) {
+  in_wide_float(x, custom_gradient(
     function(x) nv_max(x, 0) + nv_log1p(nv_exp(-nv_abs(x))),
     function(cotangent, value, x) list(cotangent * nv_logistic(x))
-  )
-  in_wide_float(x, softplus)
+  ))
 }
 
-#' @rdname nv_logsumexp
-#' @export
-nv_gelu <- function(x) {
-  in_wide_float(x, function(x) x * (nv_erfc(x * -sqrt(0.5)) * 0.5))
-}
+gelu <- function(x) in_wide_float(x, function(x) x * (nv_erfc(x * -sqrt(0.5)) * 0.5))
 
 # The greatest element along dims, as a constant; 0 where that is infinite.
 greatest <- function(x, dims) {

@@ -151,7 +151,7 @@ diagonal_of <- function(x, alone) {
 
 # As base R, with the attributes of the first argument where it is not repeated.
 extremes_of <- function(parts, remove, larger, of_vectors) {
-  if (!any(vapply(parts, is_tensor, NA))) {
+  if (is.null(first_tensor(parts))) {
     return(do.call(of_vectors, c(parts, list(na.rm = remove))))
   }
   check_flag(remove, "na.rm")
@@ -159,7 +159,8 @@ extremes_of <- function(parts, remove, larger, of_vectors) {
   counts <- vapply(parts, length, 1)
   n <- if (any(counts == 0)) 0 else max(counts)
   first <- parts[[1L]]
-  if (any(!counts %of% c(1, n)) || length(unique(lapply(parts[counts > 1], part_shape))) > 1L) {
+  shapes <- lapply(parts[counts > 1], part_shape)
+  if (any(counts != 1 & counts != n) || !all(vapply(shapes[-1L], identical, NA, shapes[[1L]]))) {
     parts <- lapply(parts, repeated, n)
   }
   either <- if (remove) function(a, b) number_of(a, b, larger) else larger

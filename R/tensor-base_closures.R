@@ -118,14 +118,23 @@ own_generic <- function(name, namespace) {
 
 # A dispatch makes a simpleError of any error in an argument that it evaluates. So that conditions
 # keep their class, this generic evaluates such arguments before. On `...`, where a dispatch takes
-# long, and in match() and %in%, which are called often, it dispatches only on objects.
+# long, and in match() and %in%, which are called often, it dispatches only on objects, and on `...`
+# on those of other classes only.
 evaluating_first <- function(generic, name) {
   dispatch <- call("standardGeneric", as.vector(generic@generic))
   of_base <- call("::", quote(base), as.name(name))
   code <- if (identical(generic@signature, "...")) {
-    bquote(
-      if (any(vapply(list(...), is.object, NA))) .(dispatch) else .(of_base)(..., na.rm = na.rm)
-    )
+    own <- base_methods_of_all[[name]]
+    bquote({
+      objects <- Filter(is.object, list(...))
+      if (length(objects) == 0L) {
+        .(of_base)(..., na.rm = na.rm)
+      } else if (all(vapply(objects, function(x) inherits(x, "nv_tensor"), NA))) {
+        .(own)(..., na.rm = na.rm)
+      } else {
+        .(dispatch)
+      }
+    })
   } else if (name %in% c("match", "%in%")) {
     given <- lapply(names(formals(generic)), as.name)
     default <- as.call(c(of_base, given))

@@ -250,12 +250,23 @@ cbind.nv_tensor <- function(..., deparse.level = 1) {
 # The labels that base R gives vectors: the names of the arguments, or variables.
 line_labels <- function(call, level) {
   arguments <- as.list(call)[-1L]
-  labels <- vapply(arguments, function(argument) {
-    own <- is.name(argument) && startsWith(as.character(argument), ".joist_argument")
-    if ((level == 1 && is.name(argument) || level == 2) && !own) deparse1(argument) else ""
-  }, "", USE.NAMES = FALSE)
+  labels <- character(length(arguments))
+  for (k in seq_along(arguments)) {
+    argument <- arguments[[k]]
+    if (!is.name(argument)) {
+      if (level == 2) labels[k] <- deparse1(argument)
+    } else if (level == 1 || level == 2) {
+      name <- as.character(argument)
+      if (!startsWith(name, ".joist_argument")) labels[k] <- name
+    }
+  }
   given <- names(arguments)
-  if (is.null(given)) labels else ifelse(nzchar(given), given, labels)
+  if (is.null(given)) {
+    return(labels)
+  }
+  named <- nzchar(given)
+  labels[named] <- given[named]
+  labels
 }
 
 # Lines of a matrix are vectors as long as the matrix, or scalars, which are repeated.
