@@ -14,7 +14,7 @@ needs_matrix <- function() {
   }
 }
 
-# The nonzero elements of the Jacobian of `f`, or of a Hessian, which is symmetric.
+# The elements of the Jacobian of `f`, or of a Hessian, which is symmetric, that may not be zero.
 sparse_jacobian <- function(f, arguments, chosen, symmetric) {
   plan <- NULL
   values <- in_trace(function(arguments) {

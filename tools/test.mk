@@ -13,7 +13,7 @@ steps := build sanitizers install testthat packages cuda check lint gradients co
   array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
   numpy versions docs pages warnings rooms scripts verbs dlpack
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
-  large kills plans slurm calls faults interrupts races threads hours coverage verbs-long
+  large kills plans slurm calls faults interrupts races threads hours coverage verbs-long batches-long
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow)
@@ -269,6 +269,9 @@ numbers: install
 
 loops: install
 	@NOTE=. $(step) $(r) -f tests/gradients/random.R --args 10000 1 $(cores)
+
+batches-long: install
+	@$(step) $(r) -f tests/batches/sweep.R --args 40 1
 
 hours: install
 	@NOTE=. $(step) $(r) -f tests/faults/hours.R --args 7200

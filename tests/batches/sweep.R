@@ -64,62 +64,68 @@ done <- 0L
 refused <- 0L
 rows <- split(operations, factor(operations$name, operations$name))
 count <- 3L
-for (row in rows) {
-  if (row$name %in% c("require")) next
-  for (number in seq_len(calls)) {
-    set.seed(seed * 1000003 + number * 1009 + which(names(rows) == row$name))
-    call <- operation_call(row)
-    tensors <- vapply(call$operands, is_tensor, NA)
-    mapped <- which(tensors & runif(length(tensors)) < 0.7)
-    if (length(mapped) == 0L) mapped <- which(tensors)
-    if (length(mapped) == 0L) next
-    slices <- lapply(seq_len(count) - 1L, function(k) {
-      operands <- call$operands
-      operands[mapped] <- lapply(operands[mapped], other_slice, row$name, k)
-      operands
-    })
-    quiet <- if (row$name == "print") utils::capture.output else function(x) x
-    each <- NULL
-    quiet(each <- lapply(slices, function(operands) {
-      tryCatch(do.call(call$f, unname(operands)), error = identity)
-    }))
-    failed <- vapply(each, inherits, NA, "error")
+
+# What a call gives for each slice of some operands, and for all at once.
+both_ways <- function(call, name, mapped) {
+  slices <- lapply(seq_len(count) - 1L, function(k) {
     operands <- call$operands
-    along <- rep(NA_integer_, length(operands))
-    for (k in mapped) {
-      parts <- lapply(slices, `[[`, k)
-      dim <- sample.int(ndims(parts[[1L]]) + 1L, 1L)
-      operands[[k]] <- do.call(nv_stack, c(parts, list(dim = dim)))
-      along[k] <- dim
-    }
-    out <- NULL
-    made <- NULL
-    quiet(made <- tryCatch(do.call(nv_vmap(call$f, along), unname(operands)), error = identity))
-    done <- done + 1L
-    refused <- refused + any(failed)
-    what <- NULL
-    if (any(failed)) {
-      if (!inherits(made, "error")) what <- paste("no error:", conditionMessage(each[[which(failed)[1L]]]))
-    } else if (inherits(made, "error")) {
-      what <- conditionMessage(made)
-    } else {
-      leaves <- joist:::leaves_of(made)
-      for (r in seq_along(leaves)) {
-        for (k in seq_len(count)) {
-          one <- joist:::leaves_of(each[[k]])[[r]]
-          if (!is_tensor(one)) one <- as_tensor(one)
-          x <- leaves[[r]]
-          own <- if (ndims(x) == 1L) nv_reshape(x[k], integer()) else first_of(x, k)
-          same <- if (row$name %in% reordered) near else same_elements
-          if (!same(own, one)) what <- paste("differs in slice", k)
-        }
+    operands[mapped] <- lapply(operands[mapped], other_slice, name, k)
+    unname(operands)
+  })
+  operands <- unname(call$operands)
+  along <- rep(NA_integer_, length(operands))
+  for (k in mapped) {
+    parts <- lapply(slices, `[[`, k)
+    along[k] <- sample.int(ndims(parts[[1L]]) + 1L, 1L)
+    operands[[k]] <- do.call(nv_stack, c(parts, list(dim = along[k])))
+  }
+  sink <- if (name == "print") utils::capture.output else force
+  sink({
+    each <- lapply(slices, function(own) tryCatch(do.call(call$f, own), error = identity))
+    made <- tryCatch(do.call(nv_vmap(call$f, along), operands), error = identity)
+  })
+  list(each = each, made = made)
+}
+
+# What is wrong with them; NULL if nothing is.
+difference <- function(found, name) {
+  failed <- vapply(found$each, inherits, NA, "error")
+  if (any(failed)) {
+    return(if (!inherits(found$made, "error")) "no error where the loop has one")
+  }
+  if (inherits(found$made, "error")) {
+    return(conditionMessage(found$made))
+  }
+  same <- if (name %in% reordered) near else same_elements
+  leaves <- joist:::leaves_of(found$made)
+  for (r in seq_along(leaves)) {
+    for (k in seq_len(count)) {
+      one <- joist:::leaves_of(found$each[[k]])[[r]]
+      x <- leaves[[r]]
+      own <- if (ndims(x) == 1L) nv_reshape(x[k], integer()) else first_of(x, k)
+      if (!same(own, one)) {
+        return(paste("differs in slice", k))
       }
-    }
-    if (!is.null(what)) {
-      problems <- problems + 1L
-      cat("PROBLEM:", row$name, number, "mapped", mapped, "of", length(tensors), "-", what, "\n")
     }
   }
 }
+
+for (row in rows[names(rows) != "require"]) {
+  for (number in seq_len(calls)) {
+    set.seed(seed * 1000003 + number * 1009 + match(row$name, names(rows)))
+    call <- operation_call(row)
+    tensors <- which(vapply(call$operands, is_tensor, NA))
+    mapped <- tensors[runif(length(tensors)) < 0.7]
+    if (length(mapped) == 0L) mapped <- tensors
+    if (length(mapped) == 0L) next
+    found <- both_ways(call, row$name, mapped)
+    done <- done + 1L
+    refused <- refused + inherits(found$each[[1L]], "error")
+    what <- difference(found, row$name)
+    if (is.null(what)) next
+    problems <- problems + 1L
+    cat("PROBLEM:", row$name, number, "mapped", mapped, "of", length(tensors), "-", what, "\n")
+  }
+}
 cat(done, "calls,", refused, "refused,", problems, "problems\n")
-quit(status = problems > 0L)
+quit(status = as.integer(problems > 0L))
