@@ -46,10 +46,11 @@ values_in_r <- function(x, type) {
 }
 
 wide_values <- function(x, part) {
-  bits <- plain_values(nv_bitcast_convert(without_mask(x), "f64"), "f64")
-  other <- rep(part, length(bits))
-  if (anyNA(x)) other[as.vector(is.na(x))] <- NA
-  complex(real = bits, imaginary = other)
+  missing <- mask_of(x)
+  if (!is.null(missing)) x <- without_mask(x)
+  bits <- plain_values(nv_bitcast_convert(x, "f64"), "f64")
+  if (!is.null(missing)) part <- ifelse(as.vector(missing), NA, part)
+  complex(length(bits), bits, part)
 }
 
 # The values of a column of another dtype that do not all fit `type`, as vec_proxy() gives those of
@@ -138,8 +139,8 @@ vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv
 # is found (the attribute "found" says that it was) are refused only where they are put into a
 # column of it, by vec_restore().
 common_column <- function(x, y, ...) {
-  if (is_tensor(x) && is_tensor(y) && same_type(x, y)) {
-    return(vec_ptype.nv_tensor(x))
+  if (inherits(x, "nv_tensor") && inherits(y, "nv_tensor") && same_type(x, y)) {
+    return(if (length(x) == 0L && is.null(attr(x, "found", TRUE))) x else vec_ptype.nv_tensor(x))
   }
   type <- nv_concatenate(abstract_column(x), abstract_column(y))
   structure(empty_column(dtype(type), ambiguous(type)), found = TRUE)
@@ -149,9 +150,20 @@ common_column <- function(x, y, ...) {
 vec_ptype.nv_tensor <- function(x, ...) {
   if (ndims(x) > 1L) stop_no_column(x)
   wanted <- attr(x, "beyond", TRUE)
-  type <- if (is.null(wanted)) type_string(x) else wanted
-  structure(empty_column(type, ambiguous(x)), found = if (!is.null(wanted)) TRUE)
+  if (!is.null(wanted)) {
+    return(structure(empty_column(wanted, ambiguous(x)), found = TRUE))
+  }
+  type <- type_string(x)
+  kept <- empty_columns[[if (ambiguous(x)) paste0(type, "?") else type]]
+  if (is.null(kept)) {
+    kept <- empty_column(type, ambiguous(x))
+    empty_columns[[if (ambiguous(x)) paste0(type, "?") else type]] <- kept
+  }
+  kept
 }
+
+# Made once for each type, as vctrs asks for that of each of many groups.
+empty_columns <- new.env(parent = emptyenv())
 
 empty_column <- function(dtype, ambiguous) {
   .Call(joist_r_make, logical(), dtype, 0L, ambiguous, "error", NULL)
