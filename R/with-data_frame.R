@@ -91,27 +91,47 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' whose rows need a partner, are sorted by it: rows of one key are then in the order of `x`, and of
 #' `y`.
 #'
+#' With `how`, `nv_merge()` joins by one or more keys (`by`, or `by.x` and `by.y`) of any type, exactly
+#' and without text, and keeps the rows in the order of `x`: `"inner"` keeps rows with a partner,
+#' `"left"` all rows of `x`, `"full"` also those of `y`, which come last; `"semi"` and `"anti"` keep
+#' the rows of `x` with and without a partner. `"rolling"` gives each row of `x` the last row of `y`
+#' whose last key is not greater and whose other keys are equal: the last observation carried forward.
+#' Missing keys equal one another, except the last one of a rolling join, which has no partner.
+#'
 #' @param object A data frame or a tensor.
 #' @param x,y Data frames.
-#' @param ... Arguments of [stats::na.omit()] and [base::merge()].
-#' @return What [stats::na.omit()] and [base::merge()] return; tensors keep their dtype.
+#' @param ... Arguments of [stats::na.omit()] and [base::merge()]; with `how`, `by`, `by.x`, `by.y` and
+#'   `suffixes`.
+#' @param how Which rows are kept; `NULL` for those of [base::merge()].
+#' @param as `"data frame"`, or, with `how`, `"rows"` for the numbers of the rows.
+#' @return What [stats::na.omit()] and [base::merge()] return; tensors keep their dtype. With
+#'   `as = "rows"` a list of `x` and, unless the join is semi or anti, `y`: R integers, NA where a
+#'   data frame has no such row.
 #' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()], as
-#'   the number of elements that are left depends on values; if `x` or `y` is not a data frame; and
-#'   for a merged data frame of 2^31 rows or more.
+#'   the number of elements that are left depends on values; if `x` or `y` is not a data frame, for
+#'   an invalid `how` and for keys that are not columns; and for a merged data frame of 2^31 rows or
+#'   more.
 #' @examples
 #' na.omit(data.frame(x = nv_tensor(c(1, NA, 3), "ui8"), y = 1:3))
 #' na.omit(nv_tensor(c(1, NaN, NA)))
 #' df <- data.frame(x = nv_tensor(3:1, "i8"), y = c("a", "b", "c"))
 #' merge(df, data.frame(x = nv_tensor(c(1L, 3L), "i8"), z = 1:2))
 #' merge(df, data.frame(y = c("a", "d"), z = nv_tensor(1:2, "ui8")), all.x = TRUE)
+#' nv_merge(df, data.frame(x = nv_tensor(c(2L, 9L), "i8"), z = 1:2), by = "x", how = "full")
+#' trades <- data.frame(s = c("a", "b", "a"), time = nv_tensor(c(3L, 5L, 9L), "i64"))
+#' quotes <- data.frame(s = c("a", "a", "b"), time = nv_tensor(c(1L, 4L, 6L), "i64"), bid = 1:3)
+#' nv_merge(trades, quotes, by = c("s", "time"), how = "rolling")
 #' @export
 nv_na_omit <- function(object, ...) stats::na.omit(object, ...)
 
 #' @rdname nv_na_omit
 #' @export
-nv_merge <- function(x, y, ...) {
+nv_merge <- function(x, y, ..., how = NULL, as = "data frame") {
   if (!is.data.frame(x) || !is.data.frame(y)) {
     stop_joist("joist_value_error", "nv_merge() takes two data frames")
+  }
+  if (!is.null(how)) {
+    return(join_frames(x, y, how, as, ...))
   }
   key <- merge_key(x, y, ...)
   if (is.null(key)) {

@@ -185,7 +185,9 @@ raised_errors <- alist(
   nv_na_omit = list(
     joist_value_error = nv_na_omit(nv_aval("f32", 3)),
     joist_value_error = jit(function(x) nv_na_omit(x))(v),
-    joist_value_error = nv_merge(v, v)
+    joist_value_error = nv_merge(v, v),
+    joist_value_error = nv_merge(data.frame(k = 1), data.frame(k = 1), how = "outer"),
+    joist_value_error = nv_merge(data.frame(k = 1), data.frame(k = 1), by = "z", how = "left")
   ),
   nv_add = list(
     joist_promotion_error = strict(i + v),

@@ -1,0 +1,117 @@
+# Joins of data frames by keys of any dtype, which are compared by groups of both.
+
+# The rows of x and of y that belong together, NA where there is none.
+joined_rows <- function(keys_x, keys_y, how) {
+  n <- length(keys_x[[1L]])
+  ids <- as.vector(nv_group(Map(joined_keys, keys_x, keys_y))$ids)
+  of_x <- ids[seq_len(n)]
+  of_y <- ids[n + seq_len(length(ids) - n)]
+  count <- max(0L, ids)
+  sizes <- tabulate(of_y, count)
+  times <- sizes[of_x]
+  if (how == "semi" || how == "anti") {
+    return(list(x = which(if (how == "semi") times > 0L else times == 0L)))
+  }
+  at <- seq_len(n)
+  if (max(0L, sizes) < 2L) {
+    first <- rep(NA_integer_, count)
+    first[of_y] <- seq_along(of_y)
+    rows <- list(x = at, y = first[of_x])
+    if (how == "inner") rows <- lapply(rows, `[`, which(times > 0L))
+  } else {
+    lone <- times == 0L
+    times[lone] <- as.integer(how != "inner")
+    if (sum(as.double(times)) > .Machine$integer.max) {
+      stop_joist("joist_value_error", "the merged data frame would have more than 2^31 - 1 rows")
+    }
+    before <- cumsum(sizes) - sizes
+    from <- sequence(times, before[of_x] + 1L)
+    from[rep.int(lone, times)] <- NA
+    rows <- list(x = rep.int(at, times), y = as.vector(nv_argsort(nv_tensor(of_y, "i32")))[from])
+  }
+  if (how == "full") {
+    rest <- which(tabulate(of_x, count)[of_y] == 0L)
+    rows <- list(x = c(rows$x, rep(NA, length(rest))), y = c(rows$y, rest))
+  }
+  rows
+}
+
+# For each row of x the last row of y whose last key is not greater and whose other keys are equal.
+rolling_rows <- function(keys_x, keys_y) {
+  last <- length(keys_x)
+  n <- length(keys_x[[1L]])
+  key <- c(keys_y[[last]], keys_x[[last]]) # rows of y before equal ones of x
+  group <- rep(1L, length(key))
+  if (last > 1L) group <- as.vector(nv_group(Map(joined_keys, keys_y[-last], keys_x[-last]))$ids)
+  at <- if (is_tensor(key)) as.vector(nv_argsort(key)) else order(key)
+  at <- at[order(group[at])]
+  held <- !as.vector(is.na(key))[at]
+  from_y <- at <= length(key) - n
+  number <- seq_along(at)
+  found <- cummax(ifelse(from_y & held, number, 0L))
+  starts <- c(TRUE, diff(group[at]) != 0L)[number]
+  valid <- held & found >= cummax(ifelse(starts, number, 0L)) & found > 0L
+  y <- integer(n)
+  y[at[!from_y] - (length(key) - n)] <- ifelse(valid, at[pmax(found, 1L)], NA)[!from_y]
+  list(x = seq_len(n), y = y)
+}
+
+# The keys of rows of x, then of y, as one key. Of two types, each is numbered by its match.
+joined_keys <- function(x, y) {
+  tensors <- c(inherits(x, "nv_tensor"), inherits(y, "nv_tensor"))
+  if (all(tensors)) {
+    if (identical(dtype(x), dtype(y))) {
+      return(nv_concatenate(x, y))
+    }
+  } else if (!any(tensors)) {
+    if (is.factor(x)) x <- as.character(x)
+    if (is.factor(y)) y <- as.character(y)
+    if (is.character(x) == is.character(y)) {
+      return(c(x, y))
+    }
+  }
+  known <- unique(x)
+  found <- match(y, known)
+  others <- is.na(found)
+  rest <- unique(y[others])
+  found[others] <- length(known) + match(y[others], rest)
+  c(match(x, known), found)
+}
+
+# nv_merge() with `how`: rows in the order of x, and then those of y alone.
+join_frames <- function(x, y, how, as, by = intersect(names(x), names(y)), by.x = by, # nolint
+                        by.y = by, suffixes = c(".x", ".y")) { # nolint
+  check_choice(how, "how", c("inner", "left", "full", "semi", "anti", "rolling"))
+  check_choice(as, "as", c("data frame", "rows"))
+  if (!are_columns(by.x, x) || !are_columns(by.y, y) || length(by.x) != length(by.y)) {
+    stop_joist("joist_value_error", "`by` must name the columns of both data frames to merge by")
+  }
+  keys <- list(unclass(x)[by.x], unname(unclass(y)[by.y]))
+  for (column in unlist(keys, FALSE)) {
+    if (is_tensor(column)) check_elements(column, "nv_merge()")
+  }
+  rows <- if (how == "rolling") rolling_rows(keys[[1L]], keys[[2L]])
+  if (is.null(rows)) rows <- joined_rows(keys[[1L]], keys[[2L]], how)
+  if (as == "rows") {
+    return(rows)
+  }
+  taken <- lapply(unclass(x), `[`, rows$x)
+  if (!is.null(rows$y)) {
+    if (how == "full") {
+      at <- ifelse(is.na(rows$x), nrow(x) + rows$y, rows$x)
+      taken[by.x] <- Map(function(of_x, of_y) c(of_x, of_y)[at], keys[[1L]], keys[[2L]])
+    }
+    beside <- lapply(unclass(y)[setdiff(names(y), by.y)], `[`, rows$y)
+    both <- intersect(names(taken), names(beside))
+    both <- setdiff(both, by.x)
+    marked <- function(names, end) ifelse(names %in% both, paste0(names, end), names)
+    names(taken) <- marked(names(taken), suffixes[1L])
+    names(beside) <- marked(names(beside), suffixes[2L])
+    taken <- c(taken, beside)
+  }
+  structure(taken, row.names = .set_row_names(length(rows$x)), class = "data.frame")
+}
+
+are_columns <- function(names, frame) {
+  is.character(names) && length(names) > 0L && all(names %in% base::names(frame))
+}

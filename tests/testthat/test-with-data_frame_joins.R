@@ -1,0 +1,100 @@
+# Joins by several keys beside base R's merge() of row numbers by text.
+
+key_of <- list(
+  i64 = function(v) nv_tensor(sprintf("90071992547409%d", 90L + v), "i64"),
+  ui64 = function(v) nv_tensor(sprintf("184467440737095515%d", 10L + v), "ui64"),
+  f32 = function(v) nv_tensor(v / 3, "f32"), ui8 = function(v) nv_tensor(v, "ui8"),
+  masked = function(v) nv_tensor(ifelse(v == 1, NA, v), "i16"),
+  text = function(v) c("a", "b", NA, "d", "e")[v], factor = function(v) factor(v, 9:1),
+  double = function(v) c(0.5, NaN, NA, 1, 2)[v],
+  date = function(v) as.Date("2026-01-01") + v
+)
+text_of <- function(v, kind) {
+  text <- as.character(key_of[[kind]](v))
+  paste0(kind, ifelse(is.na(text), "none", text))
+}
+
+test_that("joins by several keys are those of text", {
+  withr::local_seed(71)
+  for (round in 1:60) {
+    kinds <- sample(names(key_of), sample.int(3L, 1L))
+    n <- sample(c(0L, 1L, 8L, 30L), 2L, TRUE)
+    values <- lapply(n, function(n) lapply(kinds, function(kind) sample.int(5L, n, TRUE)))
+    frames <- lapply(1:2, function(side) {
+      columns <- Map(function(v, kind) key_of[[kind]](v), values[[side]], kinds)
+      list2DF(c(stats::setNames(columns, paste0("k", seq_along(kinds))), list(v = seq_len(n[side]))))
+    })
+    texts <- lapply(values, function(v) {
+      if (length(v[[1L]])) do.call(paste, Map(text_of, v, kinds)) else character()
+    })
+    pairs <- merge(
+      data.frame(t = texts[[1L]], x = seq_len(n[1L])), data.frame(t = texts[[2L]], y = seq_len(n[2L]))
+    )
+    pairs <- pairs[order(pairs$x, pairs$y), ]
+    by <- paste0("k", seq_along(kinds))
+    rows <- function(how) nv_merge(frames[[1L]], frames[[2L]], by = by, how = how, as = "rows")
+    label <- paste(c(n, kinds), collapse = " ")
+    expect_identical(rows("inner"), list(x = pairs$x, y = pairs$y), label = label)
+    alone <- setdiff(seq_len(n[1L]), pairs$x)
+    expect_identical(rows("anti")$x, alone, label = label)
+    expect_identical(rows("semi")$x, sort(unique(pairs$x)), label = label)
+    want_x <- c(pairs$x, alone)
+    want_y <- c(pairs$y, rep(NA, length(alone)))[order(want_x)]
+    expect_identical(rows("left"), list(x = sort(want_x), y = want_y), label = label)
+    rest <- setdiff(seq_len(n[2L]), pairs$y)
+    full <- list(x = c(sort(want_x), rep(NA, length(rest))), y = c(want_y, rest))
+    expect_identical(rows("full"), full, label = label)
+    joined <- nv_merge(frames[[1L]], frames[[2L]], by = by, how = "full")
+    expect_identical(joined$v.x, full$x, label = label)
+    expect_identical(joined$v.y, full$y, label = label)
+    keys <- ifelse(is.na(full$x), texts[[2L]][full$y], texts[[1L]][full$x])
+    made <- Map(function(key, kind) {
+      text <- as.character(key)
+      paste0(kind, ifelse(is.na(text), "none", text))
+    }, unclass(joined)[by], kinds)
+    if (length(keys)) expect_identical(unname(do.call(paste, made)), unname(keys), label = label)
+  }
+})
+
+test_that("keys of two types are compared by their values", {
+  x <- data.frame(k = nv_tensor(c("9007199254740993", "5", "18446744073709551615"), "ui64"))
+  y <- data.frame(k = nv_tensor(c("9007199254740992", "9007199254740993", "5"), "i64"), v = 1:3)
+  rows <- nv_merge(x, y, by = "k", how = "left", as = "rows")
+  expect_identical(rows, list(x = 1:3, y = c(2L, 3L, NA)))
+  expect_identical(nv_merge(x, data.frame(k = 5, v = 1), by = "k", how = "semi", as = "rows")$x, 2L)
+})
+
+test_that("rolling joins carry the last observation forward", {
+  withr::local_seed(72)
+  for (round in 1:20) {
+    n <- c(40L, sample(c(0L, 25L), 1L))
+    sides <- lapply(n, function(n) {
+      list2DF(list(
+        g = nv_tensor(sample.int(3L, n, TRUE), "ui64"),
+        t = nv_tensor(sample(c(NA, 1:20), n, TRUE), "i64"), v = runif(n)
+      ))
+    })
+    rows <- nv_merge(sides[[1L]], sides[[2L]], by = c("g", "t"), how = "rolling", as = "rows")
+    plain <- lapply(sides, function(side) lapply(side, as.vector))
+    want <- vapply(seq_len(n[1L]), function(k) {
+      at <- plain[[1L]]$t[k]
+      rows <- which(plain[[2L]]$g == plain[[1L]]$g[k] & plain[[2L]]$t <= at)
+      if (length(rows)) rows[order(plain[[2L]]$t[rows])][length(rows)] else NA_integer_
+    }, 0L)
+    expect_identical(rows$y, want)
+    joined <- nv_merge(sides[[1L]], sides[[2L]], by = c("g", "t"), how = "rolling")
+    expect_identical(joined$v.y, sides[[2L]]$v[want])
+  }
+  days <- as.Date("2026-01-01") + c(0, 10)
+  rows <- nv_merge(
+    data.frame(d = days[2] + 5), data.frame(d = days), by = "d", how = "rolling", as = "rows"
+  )
+  expect_identical(rows$y, 2L)
+})
+
+test_that("what is no join is refused", {
+  a <- data.frame(k = 1:2)
+  expect_refusal(nv_merge(a, a, by = "k", how = "outer"), "joist_value_error", "`how`")
+  expect_refusal(nv_merge(a, a, by = "z", how = "left"), "joist_value_error", "`by`")
+  expect_refusal(nv_merge(a, a, by = "k", how = "left", as = "x"), "joist_value_error", "`as`")
+})
