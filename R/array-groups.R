@@ -105,9 +105,13 @@ print.joist_groups <- function(x, ...) {
 #'
 #' They combine the slices along a dimension, the first by default, by group: `nv_segment_sum()` as
 #' [rowsum()] does, the others as their namesakes do: `nv_segment_mean()` as [nv_mean()],
-#' `nv_segment_max()` as [nv_reduce_max()]. The groups are those of [nv_group()], or numbered. A result is missing if
-#' one of the elements that it is made of is, and it has the same bits however many threads there
-#' are.
+#' `nv_segment_max()` as [nv_reduce_max()]. The groups are those of [nv_group()], or numbered. A
+#' result is missing if one of the elements that it is made of is, and it has the same bits however
+#' many threads there are.
+#'
+#' Sums, means, variances, standard deviations and counts of chunked tensors ([nv_zarr()]) are
+#' computed at once, in one pass over the chunks, by the workers of [chunked], and have the same
+#' bits however many workers there are.
 #'
 #' Floats are summed in `f64` and rounded once, except `f32` and `c64` if there are less than half
 #' as many slices as groups, which are summed in their own dtype. Means, variances and standard
@@ -149,6 +153,9 @@ print.joist_groups <- function(x, ...) {
 #' @export
 nv_segment_sum <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weights = NULL) {
   if (!is.null(weights)) x <- weighed(x, weights, dim)$x
+  if (is_chunked(x)) {
+    return(chunked_groups("sum", x, ids, count, na_rm, dim))
+  }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
     scattered(s, "scatter_add", scalar_like(0, s$x))
   })
@@ -194,6 +201,9 @@ nv_segment_all <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  if (is_chunked(x)) {
+    return(chunked_groups("count", x, ids, count, na_rm, dim))
+  }
   by_group(x, ids, count, na_rm, dim, TRUE, segment_counts)
 }
 
@@ -205,6 +215,9 @@ nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weigh
     sums <- lapply(parts, nv_segment_sum, ids, count, na_rm, dim)
     return(like_mean(sums$x / sums$weights, as_operand(x)))
   }
+  if (is_chunked(x)) {
+    return(chunked_groups("mean", x, ids, count, na_rm, dim))
+  }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
     like_mean(segment_sum_in_double(s) / segment_sizes(s), s$x)
   })
@@ -214,6 +227,9 @@ nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weigh
 #' @export
 nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE, dim = 1L) {
   check_number(correction, "correction")
+  if (is_chunked(x)) {
+    return(chunked_groups("var", x, ids, count, na_rm, dim, correction))
+  }
   by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
     like_mean(segment_variance(s, correction), s$x)
   })
@@ -223,6 +239,9 @@ nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE, 
 #' @export
 nv_segment_sd <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE, dim = 1L) {
   check_number(correction, "correction")
+  if (is_chunked(x)) {
+    return(chunked_groups("sd", x, ids, count, na_rm, dim, correction))
+  }
   by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
     like_mean(nv_sqrt(segment_variance(s, correction)), s$x)
   })
@@ -292,6 +311,9 @@ nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
 
 # What `f` makes of the groups of slices along a dimension, which is the first one for `f`.
 by_group <- function(x, ids, count, na_rm, dim, flat, f) {
+  if (is_chunked(x)) {
+    stop_joist("joist_value_error", "this needs the elements in memory; call nv_compute() first")
+  }
   moved <- dim_first(x, dim)
   result <- f(as_segments(moved$x, ids, count, na_rm, flat))
   moved$back(result)

@@ -101,6 +101,9 @@ joined_moments <- function(a, b) {
 
 # The results of parts that are put together.
 finish_block <- function(program, parts) {
+  if (!is.null(program$groups)) {
+    return(list(result_of_groups(program$groups, parts)))
+  }
   if (is.null(program$lasts)) {
     return(list(parts))
   }
@@ -167,7 +170,9 @@ run_blocks <- function(program, f, ks) {
     read[which] <- read_shared(program$leaves[[which[1L]]]$array, asked[which], program$kept)
   }
   lapply(seq_along(ks), function(j) {
-    f(extents = stops[[j]] - starts[[j]] + 1L, leaves = lapply(read, function(values) values[[j]]))
+    own <- list(extents = stops[[j]] - starts[[j]] + 1L, leaves = lapply(read, `[[`, j))
+    if (!is.null(program$groups)) own$start <- starts[[j]]
+    do.call(f, own)
   })
 }
 

@@ -114,6 +114,9 @@ block_turns <- function(program, ks, tile) {
 
 # What computes a block, and what puts parts together.
 functions_of <- function(program) {
+  if (!is.null(program$groups)) {
+    return(group_functions(program))
+  }
   list(block = block_function(program), combine = combiner(program$lasts))
 }
 

@@ -147,10 +147,6 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
   groups <- nv_group(group, sort = reorder)
   out <- if (groups$count == 0L) {
     nv_reduce_sum(x, 1L, drop = FALSE)[0L, , drop = FALSE]
-  } else if (is_chunked(x)) {
-    x <- without_nan(x, na.rm)
-    rows <- unname(split(seq_along(group), as.vector(groups$ids)))
-    do.call(nv_stack, lapply(rows, function(at) nv_reduce_sum(x[at, , drop = FALSE], 1L)))
   } else {
     nv_segment_sum(like(x, nv_reduce_sum(none_of(x))), groups, na_rm = na.rm)
   }

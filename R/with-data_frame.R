@@ -91,17 +91,18 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' whose rows need a partner, are sorted by it: rows of one key are then in the order of `x`, and of
 #' `y`.
 #'
-#' With `how`, `nv_merge()` joins by one or more keys (`by`, or `by.x` and `by.y`) of any type, exactly
-#' and without text, and keeps the rows in the order of `x`: `"inner"` keeps rows with a partner,
-#' `"left"` all rows of `x`, `"full"` also those of `y`, which come last; `"semi"` and `"anti"` keep
-#' the rows of `x` with and without a partner. `"rolling"` gives each row of `x` the last row of `y`
-#' whose last key is not greater and whose other keys are equal: the last observation carried forward.
-#' Missing keys equal one another, except the last one of a rolling join, which has no partner.
+#' With `how`, `nv_merge()` joins by one or more keys (`by`, or `by.x` and `by.y`) of any type,
+#' exactly and without text, and keeps the rows in the order of `x`: `"inner"` keeps rows with a
+#' partner, `"left"` all rows of `x`, `"full"` also those of `y`, which come last; `"semi"` and
+#' `"anti"` keep the rows of `x` with and without a partner. `"rolling"` gives each row of `x` the
+#' last row of `y` whose last key is not greater and whose other keys are equal: the last
+#' observation carried forward. Missing keys equal one another, except the last one of a rolling
+#' join, which has no partner.
 #'
 #' @param object A data frame or a tensor.
 #' @param x,y Data frames.
-#' @param ... Arguments of [stats::na.omit()] and [base::merge()]; with `how`, `by`, `by.x`, `by.y` and
-#'   `suffixes`.
+#' @param ... Arguments of [stats::na.omit()] and [base::merge()]; with `how`, `by`, `by.x`, `by.y`
+#'   and `suffixes`.
 #' @param how Which rows are kept; `NULL` for those of [base::merge()].
 #' @param as `"data frame"`, or, with `how`, `"rows"` for the numbers of the rows.
 #' @return What [stats::na.omit()] and [base::merge()] return; tensors keep their dtype. With

@@ -50,7 +50,7 @@ wide_values <- function(x, part) {
   if (!is.null(missing)) x <- without_mask(x)
   bits <- plain_values(nv_bitcast_convert(x, "f64"), "f64")
   if (!is.null(missing)) part <- ifelse(as.vector(missing), NA, part)
-  complex(length(bits), bits, part)
+  complex(real = bits, imaginary = rep_len(part, length(bits)))
 }
 
 # The values of a column of another dtype that do not all fit `type`, as vec_proxy() gives those of

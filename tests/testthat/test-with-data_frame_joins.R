@@ -22,13 +22,15 @@ test_that("joins by several keys are those of text", {
     values <- lapply(n, function(n) lapply(kinds, function(kind) sample.int(5L, n, TRUE)))
     frames <- lapply(1:2, function(side) {
       columns <- Map(function(v, kind) key_of[[kind]](v), values[[side]], kinds)
-      list2DF(c(stats::setNames(columns, paste0("k", seq_along(kinds))), list(v = seq_len(n[side]))))
+      names(columns) <- paste0("k", seq_along(kinds))
+      list2DF(c(columns, list(v = seq_len(n[side]))))
     })
     texts <- lapply(values, function(v) {
       if (length(v[[1L]])) do.call(paste, Map(text_of, v, kinds)) else character()
     })
     pairs <- merge(
-      data.frame(t = texts[[1L]], x = seq_len(n[1L])), data.frame(t = texts[[2L]], y = seq_len(n[2L]))
+      data.frame(t = texts[[1L]], x = seq_len(n[1L])),
+      data.frame(t = texts[[2L]], y = seq_len(n[2L]))
     )
     pairs <- pairs[order(pairs$x, pairs$y), ]
     by <- paste0("k", seq_along(kinds))
