@@ -126,6 +126,11 @@ kind_texts <- function(a, b) {
     return(texts)
   }
   by_names <- !identical(names(a), names(b))
+  own <- lapply(list(a, b), function(x) setdiff(names(attributes(x)), "names"))
+  if (!by_names && identical(own[[1L]], own[[2L]])) {
+    is_short <- is.character(a) && is.character(b) && length(a) == 1L && length(b) == 1L
+    return(if (is_short) dQuote(c(a, b), FALSE) else c(texts[1L], paste("another one", texts[2L])))
+  }
   paste0(texts, vapply(list(a, b), function(x) {
     if (!by_names) {
       own <- setdiff(names(attributes(x)), "names")

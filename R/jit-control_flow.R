@@ -417,8 +417,30 @@ written_header <- function(site) {
 }
 
 short_code <- function(code) {
-  text <- paste(gsub("^ +", "", deparse(code, 500L)), collapse = " ")
+  text <- paste(gsub("^ +", "", deparse(users_code(code), 500L)), collapse = " ")
   if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
+}
+
+# Code as the user has written it: sites have that of the calls that they are in.
+users_code <- function(code) {
+  if (!is.call(code)) {
+    return(code)
+  }
+  name <- called_name(code)
+  if (name == "switch" && called_name(code[[2L]]) %of% c(".joist_if", ".joist_for")) {
+    return(users_code(code[[2L]]))
+  }
+  if (name == ".joist_switch") {
+    return(users_code(code[[3L]]))
+  }
+  if (startsWith(name, ".joist_")) {
+    if (is.environment(code[[2L]])) {
+      return(code[[2L]]$call)
+    }
+    code[[1L]] <- as.name(substring(name, nchar(".joist_") + 1L))
+  }
+  for (k in seq_along(code)) if (is.call(code[[k]])) code[[k]] <- users_code(code[[k]])
+  code
 }
 
 place_of <- function(site) {

@@ -25,6 +25,15 @@ is_users <- function(f) {
   is_users_home(topenv(environment(f), matchThisEnv = NULL))
 }
 
+# S4 generics.
+is_users_generic <- function(f) {
+  if (!methods::is(f, "standardGeneric")) {
+    return(FALSE)
+  }
+  home <- topenv(environment(f), matchThisEnv = NULL)
+  !identical(home, topenv()) && is_users_home(home)
+}
+
 is_users_home <- function(home) {
   if (isNamespace(home)) {
     return(match(getNamespaceName(home), packages_left_alone, 0L) == 0L)
@@ -121,7 +130,7 @@ users_function <- function(name, around) {
       return(found)
     }
     if (!identical(found, last)) {
-      made <<- rewritten(found)
+      made <<- if (isS4(found)) generic_of_plain(found) else rewritten(found)
       last <<- found
     }
     made
@@ -140,7 +149,7 @@ users_functions <- function(names, around) {
   names <- setdiff(names, names(control_functions))
   theirs <- Filter(function(name) {
     found <- get0(name, envir = around, mode = "function")
-    is.function(found) && is_users(found)
+    is.function(found) && (is_users(found) || is_users_generic(found))
   }, names)
   generics <- Filter(function(name) {
     "UseMethod" %of% all.names(body(get(name, envir = around, mode = "function")))
@@ -218,6 +227,9 @@ rewrite_function <- function(defaults, code, reference, up) {
   # R wants UseMethod() to be called by the function itself.
   native <- "UseMethod" %of% .Call(joist_r_code_called, code)
   context <- list(fun = fun, ref = reference, needed = TRUE, loops = 0L, native = native)
+  if (native && length(names) > 0L) {
+    context$dispatched <- as.name(if (names[1L] == "...") "..1" else names[1L])
+  }
   code <- if (native || length(escapes(code)) == 0L) {
     expression_code(code, context)
   } else {
@@ -475,6 +487,7 @@ expression_code <- function(code, context) {
     "break" = ,
     "next" = ,
     "return" = native_leave(code, head, context),
+    "UseMethod" = dispatching(call_code(code, head, context), context),
     "local" = if (length(code) == 2L) local_code(code, context) else call_code(code, head, context),
     "&&" = ,
     "||" = lazy_operator(code, head, context),
@@ -523,6 +536,13 @@ call_code <- function(code, head, context) {
   } else if (head %of% context$fun$locals && !is.primitive(get0(head, baseenv()))) {
     code[[1L]] <- call(".joist_function", code[[1L]])
   }
+  code
+}
+
+# UseMethod() looks at what the plain run has; methods get the arguments themselves.
+dispatching <- function(code, context) {
+  if (length(code) == 2L && !is.null(context$dispatched)) code[[3L]] <- context$dispatched
+  if (length(code) == 3L) code[[3L]] <- call(".joist_dispatched", code[[3L]])
   code
 }
 

@@ -152,6 +152,7 @@ for_region <- function(site, frame, values) {
   if (length(values) == 0L) {
     return(completion(0L))
   }
+  warn_elements(site, values)
   made <- tryCatch(
     elements_region(site, frame, values, TRUE, NULL),
     joist_first_iteration = function(e) e
@@ -168,6 +169,26 @@ for_region <- function(site, frame, values) {
   }
   going <- if (is_known(done)) TRUE else done$kind == 0L
   elements_region(site, frame, values[-1L], going, done)
+}
+
+# The dtypes whose elements count and round as the numbers that a plain loop has, or nearly so.
+dtypes_of_r <- c("f64", "f32", "i32", "bool", "c128", "c64")
+
+# Warns once of a loop that computes otherwise than the plain one, which R runs over R numbers.
+warn_elements <- function(site, values) {
+  type <- format(dtype(values))
+  if (type %of% dtypes_of_r || isTRUE(site$warned)) {
+    return()
+  }
+  site$warned <- TRUE
+  warning(structure(
+    class = c("joist_loop_warning", "joist_warning", "warning", "condition"),
+    list(message = paste0(
+      header_of(site), place_of(site), ": `", site$variable, "` is an element of dtype ", type,
+      " here, and an R number where R runs the loop; loop over seq_along() and index for an ",
+      "element in both"
+    ), call = site$call)
+  ))
 }
 
 elements_region <- function(site, frame, values, going, done) {

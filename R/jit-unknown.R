@@ -204,6 +204,32 @@ asked_of_plain <- function(f) {
   function(x, ...) f(if (is_stand_in(x)) plain_like(x) else not_mixed(x, 2L), ...)
 }
 
+# What the method of a generic is chosen for.
+dispatched <- function(x) {
+  if (missing(x)) {
+    return(NULL)
+  }
+  x <- not_mixed(x, 3L, sys.call(-1L))
+  if (is_stand_in(x)) plain_like(x) else x
+}
+
+# An S4 generic whose methods are those of the plain run.
+generic_of_plain <- function(f) {
+  force(f)
+  function(...) {
+    given <- list(...)
+    for (x in given) not_mixed(x, 3L, sys.call())
+    if (!any(vapply(given, is_stand_in, NA))) {
+      return(f(...))
+    }
+    signature <- as.list(match.call(args(f), as.call(c(f, given))))[f@signature]
+    classes <- vapply(signature, function(x) {
+      if (is.null(x)) "missing" else class(if (is_stand_in(x)) plain_like(x) else x)[1L]
+    }, "")
+    methods::selectMethod(f, unname(classes))(...)
+  }
+}
+
 # Questions about names.
 asked_of_names <- function(f) {
   force(f)
@@ -236,11 +262,23 @@ asked_of_type <- function(f) {
   function(x) f(not_mixed(x, 1L))
 }
 
-not_mixed <- function(x, how) if (base::bitwAnd(mixed(x), how) > 0L) stop_mixed() else x
+not_mixed <- function(x, how, code = NULL) {
+  if (base::bitwAnd(mixed(x), how) > 0L) stop_mixed(code) else x
+}
 
 # The error for code whose answer depends on whether a value is an R integer or a double, or an R
 # number or a tensor, which a traced condition decides.
-stop_mixed <- function() {
+stop_mixed <- function(code = NULL) {
+  if (is.null(code)) code <- asking_call()
+  condition <- trace_condition(code, paste0(
+    "`", short_code(code), "` depends on whether ", mixed_text
+  ))
+  .Call(joist_r_poison_note, condition)
+  stop(condition)
+}
+
+# The call of a function that asks, made by code of the user.
+asking_call <- function() {
   first <- session()$frame
   users <- Filter(function(k) {
     k > first && is_users(sys.function(k)) && !is_own(sys.function(k))
@@ -248,16 +286,13 @@ stop_mixed <- function() {
   at <- seq(max(users, first) + 1L, sys.nframe())
   at <- Filter(function(k) {
     name <- called_name(sys.call(k))
-    within <- identical(environment(sys.function(k)), topenv())
+    within <- identical(environment(sys.function(k)), topenv()) ||
+      sys.parents()[k] != max(users, first)
     !startsWith(name, ".joist_") && (!within || endsWith(name, ".nv_tensor"))
   }, at)
   code <- sys.call(c(at, first + 1L)[1L])
   if (is.name(code[[1L]])) code[[1L]] <- as.name(sub(".nv_tensor", "", code[[1L]], fixed = TRUE))
-  condition <- trace_condition(code, paste0(
-    "`", short_code(code), "` depends on whether ", mixed_text
-  ))
-  .Call(joist_r_poison_note, condition)
-  stop(condition)
+  code
 }
 
 mixed_text <- paste(
@@ -319,7 +354,7 @@ questions_of_numbers <- c(
   is.na = missing_values
 )
 control_functions <- c(
-  flow_functions, effect_functions, questions_of_numbers,
+  flow_functions, effect_functions, questions_of_numbers, .joist_dispatched = dispatched,
   stats::setNames(questions_of_numbers, paste0(".joist_", names(questions_of_numbers)))
 )
 flow_words <- c(statement_words, names(questions_of_numbers))

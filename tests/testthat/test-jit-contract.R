@@ -116,3 +116,22 @@ test_that("sums, products and extremes of R's own numbers are R's", {
     expect_identical(traced_text(jit(g)(x)), traced_text(g(x)), info = deparse1(f))
   }
 })
+
+test_that("a loop over elements that are no numbers of R warns once", {
+  total <- function(x) {
+    s <- 0L
+    for (v in x) s <- s + v
+    s
+  }
+  traced <- jit(total)
+  expect_warning(
+    traced(nv_tensor(1:3, "ui8")), "`v` is an element of dtype ui8", class = "joist_loop_warning"
+  )
+  expect_no_warning(jit(total)(nv_tensor(4:6, "ui8")))
+  other <- function(x) {
+    s <- 0
+    for (v in x) s <- s + v
+    s
+  }
+  expect_no_warning(jit(other)(nv_tensor(c(1, 2), "f64")))
+})

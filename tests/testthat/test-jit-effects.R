@@ -517,3 +517,49 @@ test_that("`<<-` of functions in a loop is for the variable that R finds", {
   }
   expect_equal(as_array(jit(own)(nv_tensor(c(1, 2), "f64"))), 3)
 })
+
+test_that("environments that a loop does not replace are looked at within it", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  for (f in list(
+    function(x) {
+      e <- new.env()
+      e$n <- 1
+      total <- sum(x)
+      repeat {
+        total <- total * 0.5
+        if (total < 1) break
+        e$n <- e$n + 2
+      }
+      e$n
+    },
+    function(x) {
+      e <- new.env()
+      e$n <- 1
+      while (sum(x) > 1) {
+        x <- x * 0.5
+        if (sum(x) > 2) e$n <- e$n + 2
+      }
+      e$n
+    }
+  )) {
+    expect_equal(as_array(jit(f)(x)), f(x))
+  }
+})
+
+test_that("the errors of branches show code as it was written", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  expect_error(
+    jit(function(x) {
+      stopifnot(sum(x) > 100 && x[1] > 0)
+      x
+    })(x), "sum(x) > 100 && x[1] > 0 is not TRUE", fixed = TRUE
+  )
+  expect_error(
+    jit(function(x) if (sum(x) > 1) "a" else "b")(x), "is \"a\" if TRUE and \"b\" if FALSE",
+    fixed = TRUE
+  )
+  expect_error(
+    jit(function(x, i) x[i])(x, nv_tensor(4L)),
+    "index 4 at position 1 of dimension 1 is out of range (1 to 3)", fixed = TRUE
+  )
+})

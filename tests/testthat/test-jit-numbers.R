@@ -308,3 +308,55 @@ test_that("scalars and vectors of one element join where the rules do not tell t
   expect_identical(as.vector(as_array(jit(f)(-x))), -1)
   with_promotion("torch", expect_error(jit(f)(x), "shape {1}", fixed = TRUE))
 })
+
+test_that("generics choose the method of the plain run for R numbers", {
+  described <- function(p, ...) UseMethod("described")
+  described.default <- function(p, ...) 100 # nolint: object_name_linter.
+  described.numeric <- function(p, ...) p + 1 # nolint: object_name_linter.
+  described.integer <- function(p, ...) p + 1000L # nolint: object_name_linter.
+  described.nv_tensor <- function(p, ...) sum(p) * 2
+  second <- function(p, q) UseMethod("described", q)
+  home <- topenv()
+  methods::setGeneric("traced_size", function(p, q) standardGeneric("traced_size"), where = home)
+  on.exit(methods::removeGeneric("traced_size", where = home))
+  methods::setMethod("traced_size", "numeric", function(p, q) p + 1, where = home)
+  methods::setMethod("traced_size", "nv_tensor", function(p, q) sum(p), where = home)
+  methods::setMethod(
+    "traced_size", methods::signature("numeric", "nv_tensor"), function(p, q) sum(q) + p,
+    where = home
+  )
+  traced_size <- get("traced_size", home)
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  for (f in list(
+    function(x, k) described(k), function(x, k) described(x), function(x, k) second(k, x),
+    function(x, k) second(x, k), function(x, k) traced_size(k), function(x, k) traced_size(x),
+    function(x, k) traced_size(k, x), function(x, k) traced_size(q = x, p = k)
+  )) {
+    for (start in list(1, 1L)) {
+      whole <- function(x) {
+        k <- start
+        if (sum(x) > 2) k <- k + start
+        f(x, k)
+      }
+      expect_equal(as_array(jit(whole)(x)), as.numeric(whole(x)))
+    }
+  }
+  expect_error(
+    jit(function(x) {
+      k <- 1L
+      if (sum(x) > 2) k <- 2
+      described(k)
+    })(x), "`described(k)` depends on whether", fixed = TRUE, class = "joist_trace_error"
+  )
+})
+
+test_that("what depends on the type of a number in a loop is named", {
+  expect_error(
+    jit(function(x) {
+      s <- 0L
+      for (v in x) s <- if (v > 1) s + 1 else s
+      is.integer(s)
+    })(nv_tensor(c(1, 2), "f64")), "`is.integer(s)` depends on whether",
+    fixed = TRUE, class = "joist_trace_error"
+  )
+})

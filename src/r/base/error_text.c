@@ -76,6 +76,11 @@ static const char *fact(const struct joist_error *error, const char *name, size_
     *given = constant != NULL;
     return *given ? constant : "";
   }
+  if (is(name, length, "caller")) {
+    /* x[i] is a gather, too. */
+    *given = error->op != NULL && strcmp(error->op, "gather") != 0;
+    return *given ? error->op : "";
+  }
   if (is(name, length, "text")) {
     *given = error->text[k].bytes[0] != '\0';
     return error->text[k].bytes;

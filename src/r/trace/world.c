@@ -276,9 +276,22 @@ static void add_environment(struct walk *walk, SEXP environment) {
   }
 }
 
+/* The value of a variable whose use joist notes: its code is a call of a function with an
+ * environment that has it. */
+static SEXP noted_value(SEXP code) {
+  if (TYPEOF(CAR(code)) != CLOSXP || TYPEOF(CDR(code)) != LISTSXP) return R_NilValue;
+  SEXP cell = CADR(code), symbol = Rf_install("value");
+  const bool is_cell = TYPEOF(cell) == ENVSXP && R_existsVarInFrame(cell, symbol);
+  return is_cell ? Rf_eval(symbol, cell) : R_NilValue;
+}
+
 static void visit(struct walk *walk, SEXP x) {
   R_CheckStack();
   switch (TYPEOF(x)) {
+    case LANGSXP:
+      visit(walk, PROTECT(noted_value(x)));
+      UNPROTECT(1);
+      break;
     case ENVSXP:
       add_environment(walk, x);
       break;
