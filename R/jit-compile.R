@@ -80,7 +80,7 @@
 #'   | A result that is an R number or flag | a tensor of its default dtype |
 #'   | An R number in one branch, a tensor in another | a tensor; `is_tensor()` of it is an error |
 #'   | A scalar in one branch, one element in another | one element, if the rules allow |
-#'   | `v` of `for (v in x)` | an element of `x`, with a warning unless R has its dtype; plain: an R number |
+#'   | `v` of `for (v in x)` | an element of `x` (a warning, if R lacks its dtype), not a number |
 #'   | R integers that overflow, `k %/% 0L` | a warning or an error, not `NA` |
 #'   | Effects outside of branches and loops | once a program, not in each call |
 #'   | Files and plots in a branch or loop | while the program is recorded |
