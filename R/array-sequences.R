@@ -210,3 +210,31 @@ wrong_steps <- function(last) {
     }
   )
 }
+
+#' Positions as columns of zeros and ones
+#'
+#' `nv_one_hot()` gives a one at the place of each position and zeros elsewhere, along a new last
+#' dimension.
+#'
+#' @param x An integer tensor of positions, counted from 1, or an R vector of whole numbers.
+#' @param n How many places there are: a whole number. Positions beyond them have zeros only.
+#' @param dtype The dtype of the result; `NULL` for the one that the promotion rules give a double.
+#' @return A tensor of dtype `dtype`, with the extents of `x` and then `n`.
+#' @section Errors: `joist_dtype_error` for an `x` that is not of an integer dtype;
+#'   `joist_value_error` for an `n` that is not a whole number.
+#' @examples
+#' nv_one_hot(c(2L, 1L, 3L), 3)
+#' @export
+nv_one_hot <- function(x, n, dtype = NULL) {
+  check_whole(n, "n")
+  x <- as_operand(x)
+  if (!is_integer_dtype(x)) {
+    stop_joist(
+      "joist_dtype_error", "positions must be of an integer dtype, not ", format(dtype(x))
+    )
+  }
+  rank <- ndims(x)
+  places <- nv_iota(rank + 1L, "i64", c(rep(1L, rank), n))
+  same <- nv_reshape(x, c(shape(x), 1L)) == places
+  nv_convert(same, dtype_or_default(dtype, 0))
+}

@@ -6,7 +6,8 @@
 #'
 #' @section Pages of this manual:
 #' \itemize{
-#' \item Tensors: [nv_tensor()], [nv_fill_like()] and [nv_linspace()] make them, [nv_aval()] makes
+#' \item Tensors: [nv_tensor()], [nv_fill_like()], [nv_linspace()] and [nv_one_hot()] make
+#'   them, [nv_aval()] makes
 #'   them without data; [shape()] and the like return their properties; [as_dtype()] makes dtypes
 #'   and [dtype_info()] describes them; [nv_convert()] and [nv_quantize()] cast;
 #'   [print.nv_tensor()] prints, [all.equal.nv_tensor()] compares, and [expect_equal_tensor()]

@@ -494,6 +494,9 @@ raised_errors <- alist(
     joist_shape_error = nv_einsum("ii", x),
     joist_promotion_error = strict(nv_einsum("i,i", i, v))
   ),
+  nv_one_hot = list(
+    joist_dtype_error = nv_one_hot(v, 2), joist_value_error = nv_one_hot(i, 1.5)
+  ),
   nv_linspace = list(
     joist_value_error = nv_seq(1, 2, -1),
     joist_value_error = nv_seq_len(-1),
@@ -795,6 +798,7 @@ given_dtypes <- alist(
     i16 = nv_einsum("i,i", i, i), f32 = nv_einsum("i,j", i, v), bool = nv_einsum("i->", b),
     i8 = nv_einsum("i,i", nv_tensor(1:3, "i8"), 1:3)
   ),
+  nv_one_hot = list(f32 = nv_one_hot(i, 3), bool = nv_one_hot(i, 3, "bool")),
   nv_linspace = list(
     f32 = nv_linspace(0, 1, 3), f32 = nv_linspace(0L, 1L, 3), f16 = nv_linspace(0, 1, 3, "f16"),
     i32 = nv_seq(1, 3), f32 = nv_seq(1, 3, by = 1), i32 = nv_seq(1L, 3L, by = 1L),

@@ -148,3 +148,11 @@ test_that("tensors like others have their dtype, ambiguity and shape", {
   slope <- gradient(filled, wrt = "value")(nv_tensor(1:3, "f32"), value)
   expect_identical(slope$value, nv_scalar(7))
 })
+
+test_that("nv_one_hot() has a one at each position, of any integer dtype", {
+  expect_identical(as_array(nv_one_hot(c(2L, 1L, 5L), 3)), rbind(c(0, 1, 0), c(1, 0, 0), 0))
+  expect_identical(shape(nv_one_hot(nv_tensor(matrix(1:4, 2), "ui8"), 5)), c(2L, 2L, 5L))
+  expect_identical(as_array(nv_one_hot(nv_scalar(44L, "i8"), 300)), as.double(1:300 == 44))
+  k <- nv_tensor(1:3)
+  expect_identical(nv_vmap(function(k) nv_one_hot(k, 3))(k), nv_one_hot(k, 3))
+})

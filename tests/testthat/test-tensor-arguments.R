@@ -69,6 +69,7 @@ valid_arguments <- function() {
     delete = function(key) NULL, exists = function(key) FALSE
   )
   special <- list(
+    nv_one_hot = list(x = c(1L, 2L)), gradient = list(value = FALSE),
     nv_zarr = list(path = zarr, node = ""), nv_zarr_create = list(path = nowhere, node = "x"),
     nv_zarr_create_group = list(path = nowhere, node = "x"),
     nv_zarr_store = list(label = "a store"), nv_store = list(path = nowhere, node = "x"),
@@ -158,7 +159,8 @@ never <- list(
 takes_anything <- list(
   f = c("builtin", "closure"), rule = c("builtin", "closure"), body = c("builtin", "closure"),
   true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
-  in_dims = c("list", "nested", "text", "NA text"), out_dims = c("list", "nested", "text", "NA text"),
+  in_dims = c("list", "nested", "text", "NA text"),
+  out_dims = c("list", "nested", "text", "NA text"),
   envir = "environment", id = "text", source = "text", version = "text", edges = "data frame",
   con = "text", file = "text",
   keys = c("list", "factor", "date", "money", "data frame", "text", "NA text"),
