@@ -77,11 +77,18 @@ needs_all <- function(x) {
   if (length(indices) != ndims(x)) stop_no_whole_index()
   out <- if (is.null(array)) chosen_part(program, indices) else stored_part(array, indices)
   left <- shape(out) != 1L | !drop
-  with_dim_names(nv_reshape(out, shape(out)[left]), attr(x, "dimension_names")[left])
+  named <- if (!is.null(array)) coordinates_of(array)
+  if (!is.null(named)) named <- Map(`[`, named, chosen_positions(indices, shape(x)))
+  named <- if (is.null(named)) attr(x, "dimension_names")[left] else named[left]
+  with_dim_names(nv_reshape(out, shape(out)[left]), named)
 }
 
-# A tensor whose dims have the names that those of an array of a store have.
+# A tensor whose dims have the names that those of an array of a store have, or its dimnames.
 with_dim_names <- function(x, named) {
+  if (is.list(named)) {
+    if (ndims(x) == 1L) names(x) <- named[[1L]] else if (ndims(x) > 1L) dimnames(x) <- named
+    return(x)
+  }
   if (ndims(x) > 1L && any(!is.na(named))) {
     named[is.na(named)] <- ""
     dimnames(x) <- structure(vector("list", ndims(x)), names = named)

@@ -18,7 +18,8 @@
 #' [nv_cumsum()] and [nv_sort()]. [nv_quantile()] of all elements is exact, and computes at once.
 #' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
 #' the largest chunk among the operands, and spans the dimension that an operation goes along. For
-#' `nv_store()` it is enlarged to whole chunks or shards of the result. Reductions and matrix products within
+#' `nv_store()` it is enlarged to whole chunks or shards of the result. Reductions and matrix
+#' products within
 #' a program, such as the means in `x - nv_mean(x, 1, FALSE)`, are computed before it and kept in
 #' memory; reductions of the same blocks, such as those means and standard deviations, in one pass.
 #' Arrays whose elements are in C order are processed in that order; elements are transposed
@@ -28,14 +29,16 @@
 #' the order of the elements in them. So the bits of a result do not depend on the number of workers
 #' or their order, but may differ from those of the same sum in memory.
 #'
-#' Memory that is needed at any time: for each worker, as many blocks as it has threads (at most 64
-#' MB of them, but at least one) of every array of the program and of its result, as much again for
+#' Memory that is needed at any time: for each worker, as many blocks as it has threads (at most a
+#' quarter of the option `joist.memory`, but at least one) of every array of the program and of its
+#' result, as much again for
 #' encoding and decoding, and what R will collect later; and the results of reductions. For
 #' `nv_compute()`, the tensor, and up to 64 blocks of it in each worker. Blocks of a matrix product
 #' that read the same chunks are computed together, up to 64 of them, as far as their parts and
-#' chunks fit into 256 MB, divided by the number of workers. If this session computes reductions
-#' first, it keeps up to 256 MB of the data read for them, so that the rest of the program does not
-#' read these again.
+#' chunks fit into `joist.memory`, divided by the number of workers. If this session computes
+#' reductions first, it keeps up to `joist.memory` of the data read for them, so that the rest of
+#' the program does not
+#' read these again. `options(joist.memory = )` is a number of bytes, 2^28 (256 MB) by default.
 #'
 #' `x[...]` takes an index for each dimension, reads the blocks that hold the selected elements, and
 #' returns a tensor. `x[...] <- value` converts the value as assignment to a tensor does and writes
@@ -60,6 +63,9 @@
 #' @param path,node,codecs,order,attributes,overwrite,na,shards See [nv_zarr_create()].
 #' @param chunks The extents of a chunk of the result, or one number for all dimensions; `NULL` for
 #'   the extents of the blocks of `x`, or, if it has none, for chunks of about a million elements.
+#' @param dimnames A list with a name for each dimension, of texts or `NULL`, as `dimnames(x)` may
+#'   be.
+#'   The names are kept as arrays of text beside the array, as xarray and others read them.
 #' @param resume `TRUE` continues an array that an earlier `nv_store()` of the same program began,
 #'   and keeps the chunks that are written already. The array records the program in its attribute
 #'   `joist_program`. Two programs are the same if they read the same arrays of stores, by name, the
@@ -119,7 +125,9 @@ nv_compute <- function(x, retries = 2L) {
   if (is_tensor(program)) {
     return(program)
   }
-  with_dim_names(computed(program, retries, kept)[[1L]], attr(x, "dimension_names"))
+  named <- if (!is.null(array_in(x))) coordinates_of(array_in(x))
+  if (is.null(named)) named <- attr(x, "dimension_names")
+  with_dim_names(computed(program, retries, kept)[[1L]], named)
 }
 
 # The tensors that a program gives.
@@ -159,7 +167,7 @@ last_program <- function(x, retries, kept = new_kept()) {
   repeat {
     round <- .Call(joist_r_block_round, x, as.integer(names(known)))
     in_memory <- round$stages[[1L]]$role == "none"
-    kept$room <- if (!round$last && worker_count() == 1L) 2^28 - kept$bytes else 0
+    kept$room <- if (!round$last && worker_count() == 1L) memory_budget() - kept$bytes else 0
     if (round$last && !in_memory) {
       return(stage_program(round$stages[[1L]], known))
     }
@@ -177,7 +185,7 @@ last_program <- function(x, retries, kept = new_kept()) {
 #' @export
 nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), order = "C",
                      attributes = list(), overwrite = FALSE, resume = FALSE, retries = 2L,
-                     na = NULL, shards = NULL) {
+                     na = NULL, shards = NULL, dimnames = NULL) {
   check_flag(resume, "resume")
   check_whole(retries, "retries")
   check_attributes(attributes)
@@ -185,13 +193,14 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   extents <- shape(x)
   if (is.null(chunks)) chunks <- if (is_chunked(x)) chunks_of(x) else usual_chunks(extents)
   chunks <- chunk_extents(chunks, extents)
+  if (!is.null(dimnames)) check_dimnames(dimnames, extents)
   text <- program_text(x)
   attributes$joist_program <- text
   created <- function() {
     nv_zarr_create(
       path, dtype(x), extents, chunks, node,
       codecs = codecs, order = order, overwrite = overwrite, attributes = attributes, na = na,
-      shards = shards
+      shards = shards, dimension_names = names(dimnames)
     )
   }
   target <- if (resume) begun(path, node, abstract_of(x), chunks, text, na)
@@ -200,6 +209,7 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
     resume <- FALSE
   }
   array <- array_in(target)
+  if (!is.null(dimnames)) write_coordinates(array$store, array$node, dimnames)
   kept <- new_kept()
   if (is_chunked(x)) {
     # Blocks of whole chunks or shards, so that each is written once.

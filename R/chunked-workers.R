@@ -31,7 +31,7 @@ unit_size <- function(program, wanted, workers) {
     if (workers == 1L) most <- 64 else level <- min(floor(log2(min(most, inner))), 3)
     across <- max(block_counts(program)[program$outer])
     while (tile < across && (tile + 1)^2 * 2^level <= most &&
-      tile_bytes(program, tile + 1) <= 2^28 / workers) {
+      tile_bytes(program, tile + 1) <= memory_budget() / workers) {
       tile <- tile + 1
     }
     tile <- ceiling(across / ceiling(across / tile)) # as many tiles, about equal
@@ -78,7 +78,11 @@ run_unit <- function(work, unit) {
   if (!is.null(work$threads)) {
     threads <- nv_get_threads()
     nv_set_threads(work$threads)
-    on.exit(nv_set_threads(threads))
+    own <- options(joist.memory = work$memory)
+    on.exit({
+      nv_set_threads(threads)
+      options(own)
+    })
   }
   own <- if (is.null(work$functions)) kept_functions(work) else work$functions
   if (is.null(program$lasts)) {
@@ -176,6 +180,7 @@ each_unit <- function(work, units, workers, retries, take) {
   }
   work$threads <- max(1L, as.integer(future::availableCores()) %/% workers)
   work$run <- unique_name()
+  work$memory <- memory_budget()
   waiting <- list()
   next_unit <- 1
   while (length(waiting) > 0L || next_unit <= units$count) {

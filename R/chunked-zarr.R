@@ -2,7 +2,11 @@
 #'
 #' `nv_zarr()` opens an array in a Zarr store, `nv_zarr_create()` makes one there: a tensor whose
 #' elements stay in the store, in chunks, and may be larger than memory. See [chunked] for what can
-#' be done with it. A Zarr group is opened as a list of its members.
+#' be done with it. A Zarr group is opened as a list of its members, and an array of text as a
+#' character vector or array.
+#'
+#' If the arrays beside an array have the names of its dimensions, as xarray keeps coordinates, what
+#' is read from it has their values as its dimnames.
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `sharding_indexed`, `gzip`,
@@ -25,8 +29,8 @@
 #'
 #' The format has no missing values: give `na` a value to write in their place.
 #'
-#' An array at an address, `http://` or `https://`, can be read. A group there cannot list its
-#' members: give the address of the array.
+#' An array at an address, `http://` or `https://`, can be read. A group there is read through its
+#' consolidated metadata; without these it cannot list its members: give the address of the array.
 #'
 #' @param path The name of a folder, an address, or a store that [nv_zarr_store()] made.
 #' @param dtype A dtype or its name.
@@ -54,11 +58,14 @@
 #'   multiples
 #'   of the extents of a chunk, or one number for all dimensions. `FALSE` for a file for each chunk;
 #'   `NULL` for shards of about 64 MB where there would be more than 10,000 chunks.
+#' @param consolidated `TRUE` for a group that keeps the metadata of all that is in it, too, as
+#'   stores need that cannot list their keys. What is made in it by joist later is added to them.
 #' @param overwrite `TRUE` replaces an existing array, chunks and all.
 #' @return `nv_zarr()` and `nv_zarr_create()`: a chunked tensor, of the known dtype that the array
 #'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
 #'   `nv_zarr()` of a group: a list of arrays and groups, by their names, with the attribute
-#'   `zarr_attributes`. `nv_zarr_create_group()`: `NULL`, invisibly.
+#'   `zarr_attributes`; of an array of text a character vector. `nv_zarr_create_group()`: `NULL`,
+#'   invisibly.
 #' @section Errors: `joist_value_error` for an invalid Zarr array (the message names the field of
 #'   the metadata), for a codec that joist does not have, for missing values unless `na` is given,
 #'   for an array that exists already, and when reading or writing fails; `joist_dtype_error` for a
@@ -91,22 +98,13 @@ node_of <- function(node) {
 open_node <- function(store, node, na = NULL) {
   metadata <- read_metadata(store, node)
   if (metadata$type == "array") {
+    store$known <- NULL
+    if (is_text_array(metadata)) {
+      return(read_text(c(metadata, list(store = store, node = node))))
+    }
     return(zarr_tensor(store, node, metadata, na))
   }
-  if (is.null(store$list)) {
-    stop_joist(
-      "joist_value_error", "\"", store$name, "\" is a group that cannot say what it has; open its ",
-      "arrays by `node`"
-    )
-  }
-  inside <- sort(store$list(node))
-  marked <- vapply(inside, function(name) {
-    any(vapply(c("/zarr.json", "/.zarray", "/.zgroup"), function(key) {
-      store$exists(paste0(node, name, key))
-    }, TRUE))
-  }, TRUE)
-  members <- lapply(inside[marked], function(name) open_node(store, paste0(node, name, "/"), na))
-  structure(members, names = inside[marked], zarr_attributes = metadata$attributes)
+  open_group(store, node, metadata, na)
 }
 
 zarr_tensor <- function(store, node, metadata, na = NULL) {
@@ -153,17 +151,22 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = 
   make_room(store, node, overwrite)
   remove_strays(store, node, overwrite)
   store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_metadata(array))))
+  consolidate_above(store, node)
   zarr_tensor(store, node, array, na)
 }
 
 #' @rdname nv_zarr
 #' @export
-nv_zarr_create_group <- function(path, node = "", attributes = list()) {
+nv_zarr_create_group <- function(path, node = "", attributes = list(), consolidated = FALSE) {
   store <- writable_store(path)
   check_attributes(attributes)
+  check_flag(consolidated, "consolidated")
   node <- node_of(node)
   make_room(store, node, FALSE)
-  store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_group(attributes))))
+  text <- charToRaw(enc2utf8(format_group(attributes)))
+  store$put(paste0(node, "zarr.json"), text)
+  if (consolidated) consolidate(store, node, parse_json(text, node))
+  consolidate_above(store, node)
   invisible(NULL)
 }
 
@@ -177,8 +180,7 @@ writable_store <- function(path) {
 
 # Sees to it that there is nothing at a node, and to the groups that it is in.
 make_room <- function(store, node, overwrite) {
-  marks <- paste0(node, c("zarr.json", ".zarray", ".zgroup"))
-  there <- any(vapply(marks, store$exists, TRUE))
+  there <- any(vapply(marks_of(node), store$exists, TRUE))
   if (there && !overwrite) {
     stop_joist(
       "joist_value_error", "there is an array or group at \"", store$name, "\"",

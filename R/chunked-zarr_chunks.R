@@ -199,13 +199,22 @@ written_turns <- function(array, touched) {
   split(touched, shard_places(array, lapply(touched, function(one) one$at))$keys)
 }
 
-# As many at a time as there are threads, of no more than this many bytes, but at least `least`.
+# What chunked tensors may take beside the tensors of the session.
+memory_budget <- function() {
+  budget <- getOption("joist.memory", 2^28)
+  if (!is.numeric(budget) || length(budget) != 1L || is.na(budget) || budget <= 0) {
+    stop_joist("joist_value_error", "the option `joist.memory` must be a number of bytes")
+  }
+  budget
+}
+
+# As many at a time as there are threads, of a part of the budget, but at least `least`.
 in_turns <- function(all, bytes, least = 1) {
   if (length(all) == 0L) {
     return(list())
   }
   n <- length(all)
-  at_once <- max(least, min(nv_get_threads(), 2^26 %/% max(1, bytes)))
+  at_once <- max(least, min(nv_get_threads(), (memory_budget() / 4) %/% max(1, bytes)))
   lapply(seq.int(1, n, at_once), function(first) all[seq.int(first, min(n, first + at_once - 1))])
 }
 

@@ -15,20 +15,21 @@ parse_json <- function(bytes, key) {
 
 read_metadata <- function(store, node) {
   key <- paste0(node, "zarr.json")
-  bytes <- store$get(key)
-  if (!is.null(bytes)) {
-    return(metadata_of_v3(parse_json(bytes, key), key))
+  json <- metadata_at(store, key)
+  if (!is.null(json)) {
+    return(metadata_of_v3(json, key))
   }
   key <- paste0(node, ".zarray")
-  bytes <- store$get(key)
-  attributes <- function() {
-    bytes <- store$get(paste0(node, ".zattrs"))
-    if (!is.null(bytes)) plain_json(parse_json(bytes, paste0(node, ".zattrs")))
+  json <- metadata_at(store, key)
+  attributes <- function() plain_json(metadata_at(store, paste0(node, ".zattrs")))
+  if (!is.null(json)) {
+    array <- c(metadata_of_v2(json, key), list(attributes = attributes()))
+    # As xarray keeps them in version 2.
+    names <- array$attributes[["_ARRAY_DIMENSIONS"]]
+    if (is.character(names) && length(names) == length(array$shape)) array$dimension_names <- names
+    return(array)
   }
-  if (!is.null(bytes)) {
-    return(c(metadata_of_v2(parse_json(bytes, key), key), list(attributes = attributes())))
-  }
-  if (!is.null(store$get(paste0(node, ".zgroup")))) {
+  if (!is.null(metadata_at(store, paste0(node, ".zgroup")))) {
     return(list(type = "group", attributes = attributes()))
   }
   stop_joist(
@@ -102,14 +103,16 @@ metadata_of_v3 <- function(json, key) {
   }
   type <- text_field(json[["node_type"]], key, "node_type")
   if (type == "group") {
-    return(list(type = "group", attributes = plain_json(attributes)))
+    known <- consolidated_in(json, key)
+    return(list(type = "group", attributes = plain_json(attributes), consolidated = known))
   }
   if (type != "array") stop_field(key, "node_type", "must be \"array\" or \"group\"")
-  dtype <- zarr_dtype(json[["data_type"]], key)
+  text <- text_type(json[["data_type"]], key)
+  dtype <- if (is.null(text)) zarr_dtype(json[["data_type"]], key) else "text"
   shape <- whole_field(json[["shape"]], key, "shape", 0)
   chunks <- regular_grid(json[["chunk_grid"]], shape, key)
   keys <- chunk_keys(json[["chunk_key_encoding"]], key)
-  codecs <- codecs_of_v3(json[["codecs"]], dtype, chunks, key)
+  codecs <- codecs_of_v3(json[["codecs"]], dtype, chunks, key, text$width)
   refuse_extensions(json, key)
   fill <- parse_fill(json[["fill_value"]], dtype, key)
   codecs <- opened_shard(with_fill(codecs, fill))
@@ -182,16 +185,43 @@ opened_shard <- function(codecs) {
   if (is.null(inside) || around) {
     return(codecs)
   }
-  own <- c("chunks", "order", "swapped", "codecs", "filters", "inside")
+  own <- c("chunks", "order", "swapped", "codecs", "filters", "inside", "width")
   c(inside[names(inside) %in% own], list(shard = inside$shard_of))
 }
 
-codecs_of_v3 <- function(x, dtype, chunks, key) {
-  rank <- length(chunks)
+codecs_of_v3 <- function(x, dtype, chunks, key, width = NULL) {
   if (!is.list(x) || !is.null(names(x)) || length(x) == 0L) {
     stop_field(key, "codecs", "must be a list of codecs")
   }
-  all <- lapply(x, named_field, key, "codecs")
+  first <- first_codecs(lapply(x, named_field, key, "codecs"), length(chunks), key)
+  all <- first$rest
+  varies <- dtype == "text" && is.null(width)
+  known <- c(if (varies) "vlen-utf8" else "bytes", "sharding_indexed")
+  if (length(all) == 0L || !all[[1L]]$name %in% known) {
+    there <- if (length(all) == 0L) "nothing" else paste0("the codec \"", all[[1L]]$name, "\"")
+    stop_field(
+      key, "codecs", "has ", there, " where joist reads ",
+      paste0("\"", known, "\"", collapse = " or ")
+    )
+  }
+  how <- all[[1L]]$configuration
+  size <- if (dtype != "text") .Call(joist_r_dtype_size, nv_aval(dtype)) else width
+  sharded <- all[[1L]]$name == "sharding_indexed"
+  codecs <- lapply(all[-1L], function(codec) c(list(name = codec$name), codec$configuration))
+  for (codec in codecs) check_codec(codec$name, key)
+  c(
+    list(
+      chunks = chunks, order = first$order, codecs = codecs,
+      filters = filters_of(first$filters, key),
+      swapped = !sharded && !varies && is_other_order(how[["endian"]], size, key), dtype = dtype,
+      size = size, width = width
+    ),
+    if (sharded) list(inside = shard_in(how, dtype, chunks[first$order], key, width))
+  )
+}
+
+# Those that change elements: the order of the dims, filters, and the rest.
+first_codecs <- function(all, rank, key) {
   order <- seq_len(rank)
   while (length(all) > 0L && all[[1L]]$name == "transpose") {
     one <- transposed_order(all[[1L]]$configuration[["order"]], rank, key)
@@ -204,25 +234,7 @@ codecs_of_v3 <- function(x, dtype, chunks, key) {
     filters <- c(filters, list(c(list(id = id), all[[1L]]$configuration)))
     all <- all[-1L]
   }
-  known <- c("bytes", "sharding_indexed")
-  if (length(all) == 0L || !all[[1L]]$name %in% known) {
-    there <- if (length(all) == 0L) "nothing" else paste0("the codec \"", all[[1L]]$name, "\"")
-    stop_field(
-      key, "codecs", "has ", there, " where joist reads \"bytes\" or \"sharding_indexed\""
-    )
-  }
-  how <- all[[1L]]$configuration
-  size <- .Call(joist_r_dtype_size, nv_aval(dtype))
-  sharded <- all[[1L]]$name == "sharding_indexed"
-  codecs <- lapply(all[-1L], function(codec) c(list(name = codec$name), codec$configuration))
-  for (codec in codecs) check_codec(codec$name, key)
-  c(
-    list(
-      chunks = chunks, order = order, codecs = codecs, filters = filters_of(filters, key),
-      swapped = !sharded && is_other_order(how[["endian"]], size, key), dtype = dtype, size = size
-    ),
-    if (sharded) list(inside = shard_in(how, dtype, chunks[order], key))
-  )
+  list(order = order, filters = filters, rest = all)
 }
 
 is_other_order <- function(endian, size, key) {
@@ -235,7 +247,7 @@ is_other_order <- function(endian, size, key) {
 }
 
 # The format of the chunks of a shard, and as `shard_of` what chunked-zarr_shards.R says.
-shard_in <- function(how, dtype, extents, key) {
+shard_in <- function(how, dtype, extents, key, width) {
   chunks <- whole_field(how[["chunk_shape"]], key, "chunk_shape", 1)
   check_chunks(chunks, extents, key)
   if (any(extents %% chunks != 0L)) {
@@ -258,7 +270,7 @@ shard_in <- function(how, dtype, extents, key) {
       key, "index_codecs", "has ", toString(names), "; joist reads \"bytes\", with \"crc32c\""
     )
   }
-  inside <- codecs_of_v3(how[["codecs"]], dtype, chunks, key)
+  inside <- codecs_of_v3(how[["codecs"]], dtype, chunks, key, width)
   inside$shard_of <- list(
     extents = extents, counts = extents %/% chunks, first = first == "start",
     swapped = is_other_order(steps[[1L]]$configuration[["endian"]], 8, key),
@@ -316,7 +328,9 @@ metadata_of_v2 <- function(json, key) {
   }
   shape <- whole_field(json[["shape"]], key, "shape", 0)
   chunks <- check_chunks(whole_field(json[["chunks"]], key, "chunks", 1), shape, key, "chunks")
-  type <- dtype_of_v2(json[["dtype"]], key)
+  filters <- json[["filters"]]
+  type <- text_type_v2(json[["dtype"]], filters, key)
+  if (is.null(type)) type <- dtype_of_v2(json[["dtype"]], key) else filters <- NULL
   order <- text_field(json[["order"]], key, "order")
   if (!order %in% c("C", "F")) stop_field(key, "order", "must be \"C\" or \"F\"")
   separator <- json[["dimension_separator"]]
@@ -328,7 +342,7 @@ metadata_of_v2 <- function(json, key) {
     separator = separator, prefix = "",
     order = if (order == "C") seq_along(shape) else rev(seq_along(shape)),
     swapped = type$swapped, codecs = codecs_of_v2(json[["compressor"]], key),
-    filters = filters_of(json[["filters"]], key)
+    filters = filters_of(filters, key), width = type$width
   )
 }
 
@@ -366,6 +380,9 @@ codecs_of_v2 <- function(x, key) {
 # ---- fill values ----
 
 parse_fill <- function(x, dtype, key) {
+  if (dtype == "text") {
+    return(if (is_text_json(x)) as.character(x) else NA_character_)
+  }
   wrong <- function(...) stop_field(key, "fill_value", "is not a value of ", dtype)
   if (is.null(x)) {
     return(zero_or_one(dtype))

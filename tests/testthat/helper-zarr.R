@@ -6,3 +6,15 @@ written_codecs <- function() {
   )
   strsplit(sub("^.* among ", "", error), ", ", fixed = TRUE)[[1L]]
 }
+
+# A folder with the stores of other libraries that are kept for tests.
+saved_stores <- function() {
+  files <- readRDS(test_path("saved", "zarr-stores.rds"))
+  folder <- withr::local_tempdir(.local_envir = parent.frame())
+  for (name in names(files)) {
+    path <- file.path(folder, name)
+    dir.create(dirname(path), showWarnings = FALSE, recursive = TRUE)
+    writeBin(files[[name]], path)
+  }
+  folder
+}

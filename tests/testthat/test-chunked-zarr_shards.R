@@ -3,12 +3,7 @@
 
 test_that("stores of TensorStore and zarr-python are read as these read them", {
   files <- readRDS(test_path("saved", "zarr-stores.rds"))
-  folder <- withr::local_tempdir()
-  for (name in names(files)) {
-    path <- file.path(folder, name)
-    dir.create(dirname(path), showWarnings = FALSE, recursive = TRUE)
-    writeBin(files[[name]], path)
-  }
+  folder <- saved_stores()
   for (name in grep("[.]fbytes$", names(files), value = TRUE)) {
     x <- nv_compute(nv_zarr(file.path(folder, sub("[.]fbytes$", "", name))))
     expect_identical(nv_write_bin(x, endian = "little"), files[[name]], info = name)
