@@ -345,15 +345,18 @@ as_type <- function(x, type) {
   if (same_type(x, type)) {
     return(x)
   }
-  if (is_integer_dtype(x)) x <- promoted_to(x, type)
+  if (!is_inexact_dtype(x)) x <- promoted_to(x, type)
   nv_convert(x, dtype(type), ambiguous(type))
 }
 
-# What promotion makes of integers that meet a tensor of that type: a run tells which it has
-# changed.
+# What promotion makes of integers and truths that meet a tensor of that type: a run tells which it
+# has changed.
 promoted_to <- function(x, type) {
   tryCatch(
-    nv_ifelse(nv_scalar(TRUE), x, nv_scalar(0L, dtype(type), ambiguous(type))),
+    {
+      other <- nv_convert(nv_scalar(TRUE), dtype(type), ambiguous(type))
+      nv_ifelse(nv_scalar(TRUE), x, other)
+    },
     joist_promotion_error = function(e) x
   )
 }

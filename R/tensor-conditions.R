@@ -347,6 +347,8 @@ tell_of_rounding <- function(number, position, dtype, refused) {
         " is a double beyond 2^53, which R may have rounded when it read it; give 64-bit integers ",
         "as text, as in nv_tensor(\"9007199254740993\", \"", dtype, "\")"
       )
+    } else if (is.character(number)) {
+      paste0(" is rounded to ", dtype, "; nv_convert() the tensor to a dtype that holds it")
     } else {
       paste0(
         " is rounded to ", dtype, ", the default dtype of doubles; use nv_tensor(x, \"f64\") or ",

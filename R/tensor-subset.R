@@ -235,7 +235,7 @@ put_traced <- function(x, indices, value) {
 # Base R's own code, such as ifelse(), fills logical vectors with what it chooses.
 as_filled <- function(x, value) {
   joined <- result_dtype(x, value)
-  nv_convert(x, joined$dtype, joined$ambiguous)
+  converted_into(x, joined$dtype, joined$ambiguous)
 }
 
 nv_tensor_of <- function(x) if (is_number(x)) as_operand(x) else x
@@ -251,6 +251,7 @@ is_append <- function(index, extent, value) {
 appended <- function(x, value) {
   joined <- c(x, value)
   check_exact(x, dtype(joined))
+  if (inherits(value, "integer64")) value <- nv_tensor(value)
   if (is_tensor(value)) check_exact(value, dtype(joined))
   joined
 }

@@ -13,7 +13,8 @@ steps := build sanitizers install testthat packages cuda check lint gradients co
   array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
   numpy versions docs pages warnings rooms scripts verbs dlpack
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
-  large kills plans slurm calls faults interrupts races threads hours coverage verbs-long batches-long
+  large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
+  batches-long ways
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow)
@@ -257,6 +258,9 @@ verbs: install
 	@$(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 1000
 
 # ---- minutes to hours each ----
+
+ways: install
+	@NOTE=. $(call step,R:dplyr R:bit64) $(r) -f tests/silence/ways.R --args 100000
 
 verbs-long: install
 	@NOTE=. $(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 100000

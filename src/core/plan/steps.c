@@ -71,8 +71,7 @@ static bool may_lose(joist_dtype from, joist_dtype to) {
 
 static bool is_whole(joist_dtype from, joist_dtype to) {
   const joist_kind own = joist_dtype_kind(from), other = joist_dtype_kind(to);
-  return (own == JOIST_KIND_INT || own == JOIST_KIND_UINT) &&
-         (other == JOIST_KIND_INT || other == JOIST_KIND_UINT);
+  return own < JOIST_KIND_FLOAT && (other == JOIST_KIND_INT || other == JOIST_KIND_UINT);
 }
 
 static struct joist_ref converted(struct joist_planner *planner, struct joist_ref in,

@@ -126,7 +126,7 @@ uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, bool a
                                   uint8_t wanted) {
   if (joist_conversion_loss(from.dtype, to).losses == JOIST_LOSS_NONE) return 0;
   const uint8_t range = assigns ? range_watch(from.dtype, to, wanted) : 0;
-  if (!is_whole(from.dtype) || !is_whole(to))
+  if (joist_dtype_kind(from.dtype) >= JOIST_KIND_FLOAT || !is_whole(to))
     return range | (joist_is_ambiguous_float(from) ? 0 : wanted & JOIST_WATCH_LOSS);
   return range | (wanted & JOIST_WATCH_SATURATE   ? JOIST_WATCH_SATURATE
                   : wanted & JOIST_WATCH_OVERFLOW ? JOIST_WATCH_LOSS

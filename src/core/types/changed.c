@@ -149,7 +149,7 @@ size_t joist_count_beyond(size_t n, const void *in, joist_dtype from, joist_dtyp
 }
 
 void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out) {
-  if (!is_whole(from) || !is_whole(to)) return;
+  if (joist_dtype_kind(from) >= JOIST_KIND_FLOAT || !is_whole(to)) return;
   const size_t size = joist_dtype_size(from), made = joist_dtype_size(to);
   const int64_t low = joist_dtype_min_int(to);
   const uint64_t high = joist_dtype_max_int(to);

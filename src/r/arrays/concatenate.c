@@ -22,6 +22,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
   int64_t extents[JOIST_RANK_MAX];
   if (value->form == JOIST_R_LITERAL) {
     joist_r_judge_doubles(value, type.dtype, false);
+    joist_r_judge_integers(value, type.dtype);
     SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
     struct joist_error error;
     joist_r_raise_if(joist_r_import_exact(value, type.dtype, joist_r_elements(payload), &error),

@@ -154,6 +154,7 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   }
   if (joist_r_session()->strict && dtype == R_NilValue) joist_r_judge_default(&value, type.dtype);
   joist_r_judge_doubles(&value, type.dtype, dtype == R_NilValue && ambiguous == R_NilValue);
+  joist_r_judge_integers(&value, type.dtype);
   struct joist_error error;
   const joist_r_na_policy policy = joist_r_na(na);
   SEXP payload = value.object; /* unless there is something to convert */

@@ -92,6 +92,12 @@ static void infer(struct joist_r_call *call) {
   joist_r_raise_called_if(status, &error);
   if (joist_r_session()->strict)
     joist_r_judge(call->op, call->values, n, &call->inference.signature);
+  for (size_t k = 0; k < n; k++)
+    if (call->values[k].form == JOIST_R_LITERAL && call->values[k].host == JOIST_HOST_INTEGER64 &&
+        (joist_operand_changes(call->op, &arguments[k].operand, k, n, &call->inference.signature) &
+         JOIST_CHANGE_LOSSY))
+      joist_r_judge_integers(&call->values[k],
+                             joist_signature_operand(&call->inference.signature, k));
   const uint8_t wanted = joist_r_watched(call->rules);
   call->inference.watch =
       call->converts || call->assigns

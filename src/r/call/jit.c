@@ -328,6 +328,7 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     joist_r_read_missing(rules, signature->leaves[source.index].object, &value);
     if (trace->exact_capacity > 0 && source.dtype == JOIST_F64 && is_beyond_default(&value))
       return false;
+    joist_r_judge_integers(&value, source.dtype);
     void *const read = R_alloc(value.count + 1, (int)joist_dtype_size(source.dtype));
     struct joist_error error;
     const joist_status status = joist_r_import(&value, source.dtype, read, &error);

@@ -1,6 +1,7 @@
 /* Implicit promotion, as far as somebody wants to know of it. */
 #include "r/trace/strictness.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -128,23 +129,44 @@ static bool is_rounded_to_f32(double x) {
   return size > 0x1p24 && size <= 0x1p53 && (double)(float)size != size;
 }
 
+static bool asks_for_losses(struct joist_r_policy policy) {
+  return ((policy.warned | policy.refused) & JOIST_CHANGE_LOSS) != 0;
+}
+
+/* Tells of element k of an R vector, which `number` shows. */
+static void tell_of_rounding(SEXP number, size_t k, joist_dtype dtype) {
+  const bool refused = (joist_r_policy(R_NilValue).refused & JOIST_CHANGE_LOSS) != 0;
+  PROTECT(number);
+  SEXP position = PROTECT(Rf_ScalarReal((double)k + 1));
+  SEXP name = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
+  SEXP refuses = PROTECT(Rf_ScalarLogical(refused));
+  joist_r_eval(PROTECT(Rf_lang5(Rf_install("tell_of_rounding"), number, position, name, refuses)));
+  UNPROTECT(5);
+}
+
 void joist_r_judge_doubles(const struct joist_r_value *value, joist_dtype dtype, bool by_default) {
   const bool wide = dtype == JOIST_I64 || dtype == JOIST_UI64;
   if (value->form != JOIST_R_LITERAL || value->host != JOIST_HOST_DOUBLE ||
-      !(wide || (by_default && dtype == JOIST_F32)))
+      !(wide || (by_default && dtype == JOIST_F32)) || !asks_for_losses(joist_r_policy(R_NilValue)))
     return;
-  const struct joist_r_policy policy = joist_r_policy(R_NilValue);
-  if (!((policy.warned | policy.refused) & JOIST_CHANGE_LOSS)) return;
   const double *const numbers = value->data;
   for (size_t k = 0; k < value->count; k++) {
     if (!(wide ? may_be_rounded(numbers[k]) : is_rounded_to_f32(numbers[k]))) continue;
-    SEXP number = PROTECT(Rf_ScalarReal(numbers[k]));
-    SEXP position = PROTECT(Rf_ScalarReal((double)k + 1));
-    SEXP name = PROTECT(Rf_mkString(joist_dtype_name(dtype)));
-    SEXP refuses = PROTECT(Rf_ScalarLogical((policy.refused & JOIST_CHANGE_LOSS) != 0));
-    joist_r_eval(
-        PROTECT(Rf_lang5(Rf_install("tell_of_rounding"), number, position, name, refuses)));
-    UNPROTECT(5);
+    tell_of_rounding(Rf_ScalarReal(numbers[k]), k, dtype);
+    return;
+  }
+}
+
+void joist_r_judge_integers(const struct joist_r_value *value, joist_dtype dtype) {
+  if (value->form != JOIST_R_LITERAL || value->host != JOIST_HOST_INTEGER64 ||
+      !asks_for_losses(joist_r_policy(R_NilValue)))
+    return;
+  const int64_t *const numbers = (const int64_t *)joist_r_present(value);
+  for (size_t k = 0; k < value->count; k++) {
+    if (!joist_literal_changes(value->host, &numbers[k], 1, dtype)) continue;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%" PRId64, numbers[k]);
+    tell_of_rounding(Rf_mkString(text), k, dtype);
     return;
   }
 }

@@ -15,6 +15,8 @@ void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype)
 /* The same for doubles that become elements: whole numbers that a default dtype (`by_default`)
  * rounds, and, for 64-bit integers, those that may have been rounded when R read them. */
 void joist_r_judge_doubles(const struct joist_r_value *value, joist_dtype dtype, bool by_default);
+/* The same for elements of bit64's class that become floats of fewer digits. */
+void joist_r_judge_integers(const struct joist_r_value *value, joist_dtype dtype);
 /* Whether a literal is another value in `dtype`, and the policy names that. */
 bool joist_r_names_literal(struct joist_r_policy policy, const struct joist_r_value *value,
                            joist_dtype dtype);
