@@ -107,12 +107,12 @@ def write():
                 if dtype == "bool":
                     data = data % 2
                 array[part] = data.astype(dtype)
+            with open(f"{path}.bytes", "wb") as file:
+                file.write(as_bytes(content(path)))
         except Exception as error:
             refused[str(error).split(chr(10))[0][:90]] = json.dumps(metadata["codecs"])
             os.remove(f"{path}/zarr.json")
             continue
-        with open(f"{path}.bytes", "wb") as file:
-            file.write(as_bytes(content(path)))
     if os.environ.get("JOIST_ZARR_REFUSED"):
         for error, codecs in refused.items():
             print("refused:", NAME, error, codecs)
