@@ -39,7 +39,8 @@
 #'   derivatives with respect to them are zero. If the value of `f` is missing, so are all of its
 #'   derivatives.
 #' @section Errors: `joist_dtype_error` for an argument in `wrt` or a result that is not a float,
-#'   and for complex numbers between them; `joist_shape_error` for a result of several elements;
+#'   and for operations on complex numbers between them other than arithmetic, their parts, moduli,
+#'   layouts and Fourier transforms; `joist_shape_error` for a result of several elements;
 #'   `joist_value_error` for a `wrt` that is not an argument, and for an operation without a
 #'   derivative.
 #' @examples
@@ -319,6 +320,7 @@ fit_cotangent <- function(part, x) {
     summed <- which(to == 1L & from != 1L)
     if (length(summed) > 0L) part <- nv_reduce_sum(part, summed, drop = FALSE)
   }
+  if (is_complex_dtype(part) && !is_complex_dtype(x)) part <- nv_real(part)
   if (format(dtype(part)) != format(dtype(x)) || ambiguous(part) != ambiguous(x)) {
     part <- nv_convert(part, dtype(x), ambiguous(x))
   }
@@ -336,7 +338,7 @@ run_rule <- function(step, g) {
     return(NULL)
   }
   rule <- gradient_rules[[step$op]]
-  if (complex) {
+  if (complex && !step$op %in% complex_gradients) {
     stop_joist("joist_dtype_error", "nv_", step$op, "() of complex numbers has no derivative")
   }
   if (is.null(rule)) {

@@ -5,6 +5,8 @@
 #   x   the operands, in the dtypes that the operation reads them in
 #   y   the results
 #   at  the attributes, by name; dims and positions count from 1
+# The cotangent of a complex number is the derivative by its real part plus i times that by its
+# imaginary part; the operations of complex_gradients have rules for it.
 # A cotangent has the shape of the result or that of the operand: fit_cotangent() sums over what
 # was broadcast and casts to the dtype of the operand.
 
@@ -20,6 +22,14 @@ no_gradient <- c(
   incomplete_beta_slopes = "an incomplete beta function has no second derivative by its shapes"
 )
 
+complex_gradients <- c(
+  "add", "sub", "negate", "mul", "div", "abs", "exp", "real", "imag", "conj", "convert",
+  "broadcast_to", "reshape", "transpose", "concatenate", "slice", "update", "pad", "take",
+  "gather", "reduce_sum", "ifelse", "fft", "rfft", "irfft"
+)
+
+conjugate <- function(x) if (is_complex_dtype(x)) nv_conj(x) else x
+
 # Of one operand: its cotangent.
 of_one <- function(rule) {
   force(rule)
@@ -30,8 +40,10 @@ gradient_rules <- list(
   # ---- arithmetic ----
   add = function(g, x, y, at) list(g, g),
   sub = function(g, x, y, at) list(g, -g),
-  mul = function(g, x, y, at) list(g * x[[2L]], g * x[[1L]]),
-  div = function(g, x, y, at) list(g / x[[2L]], -(g * (y[[1L]] / x[[2L]]))),
+  mul = function(g, x, y, at) list(g * conjugate(x[[2L]]), g * conjugate(x[[1L]])),
+  div = function(g, x, y, at) {
+    list(g / conjugate(x[[2L]]), -(g * conjugate(y[[1L]] / x[[2L]])))
+  },
   pow = function(g, x, y, at) {
     base <- x[[1L]]
     exponent <- x[[2L]]
@@ -70,13 +82,15 @@ gradient_rules <- list(
     list(NULL, nv_ifelse(x[[1L]], g, 0), nv_ifelse(x[[1L]], 0, g))
   },
   negate = of_one(function(g, x, y) -g),
-  abs = of_one(function(g, x, y) g * nv_sign(x)),
+  abs = of_one(function(g, x, y) {
+    if (is_complex_dtype(x)) g * (x / nv_ifelse(y == 0, 1, y)) else g * nv_sign(x)
+  }),
 
   # ---- functions of one number ----
   sqrt = of_one(function(g, x, y) g / (2 * y)),
   rsqrt = of_one(function(g, x, y) -(g * (y / (2 * x)))),
   cbrt = of_one(function(g, x, y) g / (3 * y * y)),
-  exp = of_one(function(g, x, y) g * y),
+  exp = of_one(function(g, x, y) g * conjugate(y)),
   expm1 = of_one(function(g, x, y) g * nv_exp(x)),
   log = of_one(function(g, x, y) g / x),
   log2 = of_one(function(g, x, y) g / (x * log(2))),
@@ -104,7 +118,8 @@ gradient_rules <- list(
   lgamma = of_one(function(g, x, y) g * nv_digamma(x)),
   digamma = of_one(function(g, x, y) g * nv_trigamma(x)),
   real = of_one(function(g, x, y) g),
-  conj = of_one(function(g, x, y) g),
+  imag = of_one(function(g, x, y) g * 1i),
+  conj = of_one(function(g, x, y) conjugate(g)),
   convert = of_one(function(g, x, y) g),
 
   # ---- layout ----
@@ -319,6 +334,21 @@ gradient_rules <- list(
     }
     whole <- nv_tcrossprod(nv_matmul(u, inner), v)
     list(if (is.null(rest)) whole else whole + rest)
+  },
+
+  # ---- signals ----
+  fft = function(g, x, y, at) {
+    list(fit_extent(transformed_back("fft", g, at), shape(x[[1L]])[at$dim], at$dim))
+  },
+  # Of the elements that irfft() counts twice, rfft() has half.
+  rfft = function(g, x, y, at) {
+    part <- transformed_back("irfft", g * middle_weights(0.5, g, at), at)
+    list(fit_extent(part, shape(x[[1L]])[at$dim], at$dim))
+  },
+  irfft = function(g, x, y, at) {
+    part <- transformed_back("rfft", g, at)
+    part <- part * middle_weights(2, part, at)
+    list(fit_extent(part, shape(x[[1L]])[at$dim], at$dim))
   },
 
   # ---- distributions: distributions.R ----
@@ -599,6 +629,28 @@ power_slope <- function(base, exponent) {
 like_values <- function(g, value) {
   if (prod(shape(value)) == 1 && prod(shape(g)) != 1) g <- nv_reduce_sum(g)
   nv_reshape(g, shape(value))
+}
+
+# The transform in the other direction.
+transformed_back <- function(op, g, at) {
+  at$reverse <- !isTRUE(at$reverse)
+  apply_operation(op, list(g), at)
+}
+
+# For the half of a transform of length at$k, in x: ones at its ends, where an element is its own
+# conjugate, and a weight between them.
+middle_weights <- function(weight, x, at) {
+  count <- at$k %/% 2 + 1
+  weights <- rep(weight, count)
+  weights[c(1, if (at$k %% 2 == 0) count)] <- 1
+  weights <- nv_tensor(weights, "f64", replace(rep(1, ndims(x)), at$dim, count))
+  nv_convert(weights, dtype(x))
+}
+
+# With an extent along a dim: cut, or zeros added.
+fit_extent <- function(x, extent, dim) {
+  high <- replace(rep(0, ndims(x)), dim, extent - shape(x)[dim])
+  if (all(high == 0)) x else apply_operation("pad", list(x, zero_of(x)), list(high = high))
 }
 
 # Matrices in the first two dims.

@@ -23,7 +23,8 @@
 #'   through a function, [lint_promotion()] through scripts and packages; [promotion_atlas()],
 #'   [plot_promotion] and [promotion_explorer()] show all systems in a table, pictures and a page.
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
-#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_erf()], [nv_erf_inv()],
+#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_hypot()], [nv_erf()],
+#'   [nv_erf_inv()],
 #'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()]
 #'   and [nv_dbeta()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
 #'   [nv_is_nan()], missing values [nv_mask()].
@@ -36,6 +37,7 @@
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
 #'   [unique][unique.nv_tensor].
 #' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()].
+#' \item Fourier transforms: [nv_fft()], [nv_fftfreq()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
 #' \item Other libraries: [as_tensor()] for the data of other packages, [nv_to_arrow()] for Arrow,
 #'   [python] for Python's arrays, and [nv_to_dlpack()] for any library that reads DLPack.

@@ -19,7 +19,8 @@ nv_set_threads(1)
 # Sums of another order, and what is made of them.
 reordered <- c(
   "reduce_sum", "reduce_prod", "mean", "matmul", "cumsum", "cumprod", "scatter_add", "scatter_mul",
-  "solve", "inverse", "triangular_solve", "chol", "det", "determinant", "qr", "svd", "eigh"
+  "solve", "inverse", "triangular_solve", "chol", "det", "determinant", "qr", "svd", "eigh",
+  "fft", "rfft", "irfft"
 )
 
 # Other slices like an operand: its elements in another order. Keys and square matrices of

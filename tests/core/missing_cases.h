@@ -254,6 +254,15 @@ static void make_array(struct missing_case *c) {
             with(c->attributes, JOIST_ATTRIBUTE_K,
                  (int64_t)random_below(x->shape.extent[joist_attribute_dim(&c->attributes)] + 1u));
       break;
+    case JOIST_OP_FFT:
+    case JOIST_OP_RFFT:
+    case JOIST_OP_IRFFT:
+      x->shape = small_shape(1);
+      set_dim(c, random_dim(&x->shape));
+      set_flag(c, JOIST_ATTRIBUTE_REVERSE);
+      c->attributes = with(c->attributes, JOIST_ATTRIBUTE_K, (int64_t)random_below(9) + 1);
+      joist_attributes_set_number(&c->attributes, JOIST_ATTRIBUTE_SCALE, 0.5);
+      break;
     case JOIST_OP_ARGMIN:
     case JOIST_OP_ARGMAX:
       if (one_in(2)) x->contents = HOLDS_FEW;

@@ -190,6 +190,18 @@ static void want_product(const struct missing_case *c, uint8_t *want) {
   }
 }
 
+/* Whether the line of element i along the dim has a missing element. */
+static bool any_along(const struct missing_case *c, size_t i) {
+  const int dim = joist_attribute_dim(&c->attributes);
+  const struct joist_lines from = joist_shape_lines(&c->operand[0].shape, dim);
+  const size_t extent = c->inference.shape[0].extent[dim];
+  const size_t first = i / (from.inner * extent) * from.inner * from.middle + i % from.inner;
+  bool any = false;
+  for (size_t k = 0; k < from.middle; k++)
+    any |= is_missing(&c->operand[0], first + k * from.inner);
+  return any;
+}
+
 /* Whether element i of the result is read by a missing index. */
 static bool by_missing_index(const struct missing_case *c, size_t i) {
   const struct operand *const index = &c->operand[1];
@@ -532,8 +544,9 @@ static void check_mask(const struct missing_case *c, const struct outcome *got) 
       want_along(c, want);
     else
       for (size_t i = 0; i < n; i++)
-        want[i] =
-            rule == JOIST_MISSING_ORDER ? is_missing(&c->operand[1], i) : want_elementwise(c, i);
+        want[i] = rule == JOIST_MISSING_ORDER  ? is_missing(&c->operand[1], i)
+                  : rule == JOIST_MISSING_LINE ? any_along(c, i)
+                                               : want_elementwise(c, i);
     size_t wrong = 0;
     for (size_t i = 0; i < n; i++) wrong += is_masked(got, r, i) != want[i];
     CHECK_CASE(wrong == 0, "nv_%s() of %s: %zu of %zu elements of the mask are wrong",

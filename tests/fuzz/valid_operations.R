@@ -25,6 +25,13 @@ flag <- function() chance(0.5)
 literals <- list(bool = list(TRUE), int = list(1L, 2L, 7L), uint = list(1L, 3L),
   float = list(0.5, 2, 1e3), complex = list(1i, 2 - 1i))
 
+transformed <- function(name, f) {
+  x <- operand_of(name, pmax(ranked(), 1L))
+  dim <- sample.int(rank_of(x), 1L)
+  n <- sample.int(9L, 1L)
+  list(f = function(x) f(x, n, dim), operands = list(x))
+}
+
 scattered <- function(name) {
   x <- operand_of(name, pmax(random_shape(), 1L))
   at <- random_positions(0L, length(x) - 1L, random_shape(1L))
@@ -302,6 +309,9 @@ own_calls <- list(
     down <- flag()
     list(f = function(x) nv_top_k(x, k, dim, down), operands = list(x))
   },
+  fft = function(row) transformed("fft", nv_fft),
+  rfft = function(row) transformed("rfft", nv_rfft),
+  irfft = function(row) transformed("irfft", nv_irfft),
   take_along = function(row) {
     full <- ranked()
     dim <- sample.int(length(full), 1L)

@@ -381,7 +381,8 @@ compare_differences <- function(f, program, own) {
 # what `print` gives.
 treated <- c(
   unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "rexp", "rgamma", "for", "scan", "if",
-  "inverse_gamma", "inverse_beta", "print", "require", "scatter_min", "scatter_max", "scatter_mul"
+  "inverse_gamma", "inverse_beta", "print", "require", "scatter_min", "scatter_max", "scatter_mul",
+  "fft", "rfft", "irfft"
 )
 differentiable <- setdiff(operation_table()$name, c(without_slope, without_gradient))
 lacking <- setdiff(differentiable, treated)

@@ -75,7 +75,7 @@ raised_errors <- alist(
   gradient = list(
     joist_dtype_error = gradient(function(x) sum(x))(i),
     joist_dtype_error = gradient(function(x) sum(x > 1))(v),
-    joist_dtype_error = gradient(function(x) sum(Re(x * 1i)))(v),
+    joist_dtype_error = gradient(function(x) sum(Re(sqrt(x * 1i))))(v),
     joist_shape_error = gradient(function(x) x)(v),
     joist_value_error = gradient(function(x) x, "y"),
     joist_value_error = value_and_gradient(function(x) sum(nv_polygamma(20, x)))(v)
@@ -554,6 +554,17 @@ raised_errors <- alist(
     joist_value_error = nv_to_dlpack(nv_aval("f32", 3)),
     joist_value_error = nv_from_dlpack(v)
   ),
+  nv_fft = list(
+    joist_value_error = nv_fft(v, 0), joist_value_error = nv_fft(v, c(2, 2)),
+    joist_value_error = nv_fft(v, norm = "none"), joist_shape_error = nv_fft(v[[1]]),
+    joist_shape_error = nv_fft(v, dims = 2), joist_dtype_error = nv_rfft(z),
+    joist_dtype_error = nv_ihfft(z)
+  ),
+  nv_fftfreq = list(joist_value_error = nv_fftfreq(0), joist_value_error = nv_rfftfreq(2, NaN)),
+  nv_hypot = list(
+    joist_dtype_error = nv_hypot(z, v), joist_dtype_error = nv_signbit(b),
+    joist_promotion_error = strict(nv_hypot(i, i))
+  ),
   nv_top_k = list(
     joist_dtype_error = nv_top_k(z, 1),
     joist_dtype_error = nv_take_along(v, v, 1),
@@ -814,6 +825,18 @@ given_dtypes <- alist(
   nv_erf = list(f32 = nv_erf(v), `f32?` = gamma(i), `f32?` = lgamma(b), f32 = digamma(v)),
   nv_sqrt = list(f32 = sqrt(v), `f32?` = sqrt(i), c64 = exp(z), `f32?` = nv_exp(b)),
   nv_to_arrow = list(i16 = with(nv_to_arrow(i), nv_from_arrow(array, schema))),
+  nv_fft = list(
+    c64 = nv_fft(v), `c64?` = nv_rfft(i), f32 = nv_irfft(v), c128 = nv_ifft(nv_convert(v, "f64")),
+    f64 = nv_hfft(nv_convert(z, "c128"), 2), c64 = nv_ihfft(nv_convert(v, "f16"))
+  ),
+  nv_fftfreq = list(
+    f64 = nv_fftfreq(3), f32 = nv_rfftfreq(3, dtype = "f32"), i16 = nv_fftshift(i),
+    c64 = nv_ifftshift(z)
+  ),
+  nv_hypot = list(
+    f32 = nv_hypot(v, i), `f32?` = nv_logaddexp(i, 1L), bool = nv_signbit(v),
+    f16 = nv_copysign(nv_convert(v, "f16"), 1), f64 = nv_nextafter(nv_scalar(1, "f64"), v)
+  ),
   nv_top_k = list(
     i16 = nv_top_k(i, 2)$values, i32 = nv_top_k(i, 2)$indices,
     i16 = nv_take_along(i, nv_tensor(2L), 1)

@@ -132,6 +132,7 @@ operation_calls <- function(n, dtype = NULL) {
     det = function() nv_det(small),
     determinant = function() nv_determinant(small), qr = function() nv_qr(small),
     svd = function() nv_svd(small), eigh = function() nv_eigh(definite),
+    fft = function() nv_fft(v), rfft = function() nv_rfft(v), irfft = function() nv_irfft(v),
     argmin = function() nv_argmin(v), argmax = function() nv_argmax(m, 1L),
     fold_in = function() nv_fold_in(key, 1L),
     random_bits = function() nv_random_bits(n, if (given) dtype else "ui32", key = key),

@@ -30,12 +30,14 @@ test_that("a gradient that gradient() cannot give is an error that names what is
 
 test_that("functions of complex numbers refuse, where those of real ones are piecewise constant", {
   x <- nv_tensor(c(1, 2), "f64")
-  # Im(ix) is x; the argument and the sign of 1 + ix depend on x.
-  for (f in list(nv_imag, nv_arg, function(z) nv_real(nv_sign(z)))) {
+  # The argument and the sign of 1 + ix depend on x.
+  for (f in list(nv_arg, function(z) nv_real(nv_sign(z)))) {
     of_complex <- function(x) sum(f(1 + nv_convert(x, "c128") * 1i))
     expect_error(gradient(of_complex)(x), "complex numbers", class = "joist_dtype_error")
     expect_identical(as.double(gradient(function(x) sum(f(x)))(x)[[1L]]), c(0, 0))
   }
+  expect_identical(as.double(gradient(function(x) sum(Im(1 + x * 1i)))(x)[[1L]]), c(1, 1))
+  expect_identical(as.double(gradient(function(x) sum(Im(x)))(x)[[1L]]), c(0, 0))
   compared <- function(x) sum(nv_ifelse(nv_convert(x, "c128") == 1, x, 3 * x))
   expect_identical(as.double(gradient(compared)(x)[[1L]]), c(1, 3))
 })
@@ -204,6 +206,14 @@ cases <- c(
     gather = case(function(x) weigh(nv_gather(x, nv_tensor(c(3L, 1L, 3L, 2L)), 2)^2), a3),
     gather_one = case(function(x) weigh(nv_gather(x, 2L, 3)), a3),
     gather_matrix = case(function(x) weigh(nv_gather(x, nv_tensor(matrix(c(2L, 1L), 2)), 1)), a3),
+    fft = case(function(x) weigh(Mod(nv_fft(x, c(5, 3), 2:1))), m),
+    fft_parts = case(function(x, y) {
+      z <- nv_fft(x * 1i + y, dims = 1)
+      weigh(Re(z * Conj(z[3:1, ]) / (z + 2))) + sum(Im(nv_ifft(exp(z / 9), 4, 2, "ortho")))
+    }, m, m^2),
+    rfft = case(function(x) weigh(abs(nv_rfft(x, c(2, 7), norm = "forward"))), m),
+    irfft = case(function(x) weigh(nv_irfft(nv_rfft(x, 8) * (2 + 1i), 7)^2), u),
+    hfft = case(function(x) weigh(nv_hfft(nv_ihfft(x) * 1i)^2), u),
     take_along = case(function(x) weigh(nv_take_along(x, positions, 2)^2), a3),
     scatter_add = case(function(x, y) weigh(nv_scatter_add(x, c(1, 3, 3), y)^2), u, v[1:3]),
     scatter_one = case(function(x, y) weigh(nv_scatter_add(x, c(1, 3, 3), y[2])^2), u, v),
@@ -566,7 +576,9 @@ test_that("what has no gradient is an error that says so", {
   for (bad in list(1L, TRUE, nv_tensor(1L), nv_tensor(1i))) {
     expect_error(gradient(function(x) sum(x))(bad), "`x`", class = "joist_dtype_error")
   }
-  expect_error(gradient(function(x) sum(Re(x * 1i)))(x), "complex", class = "joist_dtype_error")
+  expect_error(gradient(function(x) sum(Re(sqrt(x * 1i))))(x), "complex",
+    class = "joist_dtype_error"
+  )
   expect_error(gradient(function(x) x, "y"), "no argument y", class = "joist_value_error")
   expect_error(gradient(function(x) x, 2), "no argument 2", class = "joist_value_error")
   expect_error(gradient(function(x) x, NA), "`wrt`", class = "joist_value_error")

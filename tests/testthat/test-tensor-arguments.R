@@ -36,7 +36,7 @@ valid_arguments <- function() {
     schema = nv_to_arrow(v)$schema,
     edges = data.frame(from = "i8", to = "f32"), literals = c(integer = "i64"),
     facts = list(sum = c(i8 = "i32")), policy = "wrap",
-    in_dims = 1L, out_dims = 1L, mode = "auto", sparse = FALSE,
+    in_dims = 1L, out_dims = 1L, mode = "auto", sparse = FALSE, d = 0.5, norm = "ortho",
     refuse = data.frame(lhs = "i8", rhs = "f64"), operation = "divide", rank = FALSE,
     by_value = "none", source = "a note", version = "1", url = "https://example.org",
     quotients = "rounded", mixed = "double", from = "jax", to = "numpy", wrt = NULL,

@@ -258,23 +258,15 @@ joist_op joist_explain_op(const char *name, size_t count) {
 
 const char *joist_explain_class(joist_op op) {
   static const char *const names[JOIST_CLASS_COUNT] = {
-      [JOIST_CLASS_JOIN] = "join",
-      [JOIST_CLASS_INEXACT] = "inexact",
-      [JOIST_CLASS_REAL] = "real",
-      [JOIST_CLASS_ANGLE] = "angle",
-      [JOIST_CLASS_PREDICATE] = "predicate",
-      [JOIST_CLASS_COMPARE] = "compare",
-      [JOIST_CLASS_LOGICAL] = "logical",
-      [JOIST_CLASS_SELECT] = "select",
-      [JOIST_CLASS_CONVERT] = "convert",
-      [JOIST_CLASS_BITCAST] = "bitcast",
-      [JOIST_CLASS_LAYOUT] = "layout",
-      [JOIST_CLASS_ASSIGN] = "assign",
-      [JOIST_CLASS_ACCUMULATE] = "accumulate",
-      [JOIST_CLASS_EXTREME] = "extreme",
-      [JOIST_CLASS_AVERAGE] = "average",
-      [JOIST_CLASS_TRUTH] = "truth",
-      [JOIST_CLASS_POSITION] = "position",
+      [JOIST_CLASS_JOIN] = "join",         [JOIST_CLASS_INEXACT] = "inexact",
+      [JOIST_CLASS_REAL] = "real",         [JOIST_CLASS_ANGLE] = "angle",
+      [JOIST_CLASS_SPECTRUM] = "spectrum", [JOIST_CLASS_PREDICATE] = "predicate",
+      [JOIST_CLASS_COMPARE] = "compare",   [JOIST_CLASS_LOGICAL] = "logical",
+      [JOIST_CLASS_SELECT] = "select",     [JOIST_CLASS_CONVERT] = "convert",
+      [JOIST_CLASS_BITCAST] = "bitcast",   [JOIST_CLASS_LAYOUT] = "layout",
+      [JOIST_CLASS_ASSIGN] = "assign",     [JOIST_CLASS_ACCUMULATE] = "accumulate",
+      [JOIST_CLASS_EXTREME] = "extreme",   [JOIST_CLASS_AVERAGE] = "average",
+      [JOIST_CLASS_TRUTH] = "truth",       [JOIST_CLASS_POSITION] = "position",
       [JOIST_CLASS_DRAW] = "draw",
   };
   return names[joist_op_class(op)];

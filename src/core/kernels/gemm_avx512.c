@@ -1,5 +1,6 @@
-/* Matrix products for AVX-512 (x86-64-v4), whatever flags the package is compiled with. The
- * system headers come first, so that the target applies to our own functions only. */
+/* Matrix products and Fourier transforms for AVX-512 (x86-64-v4), whatever flags the package is
+ * compiled with. The system headers come first, so that the target applies to our own functions
+ * only. */
 #include <complex.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,8 @@
 #define VECTOR_BYTES 64
 #define COLUMNS 12
 #include "core/kernels/gemm.inc"
+#define JOIST_FFT_TABLE joist_fft_avx512
+#include "core/kernels/fft_tables.inc"
 #ifdef __clang__
 #pragma clang attribute pop
 #endif

@@ -1,7 +1,9 @@
-/* Matrix products for the instruction set that the compiler assumes. */
+/* Matrix products and Fourier transforms for the instruction set that the compiler assumes. */
 #include "core/kernels/kernels_table.h"
 
 #define JOIST_GEMM_TABLE joist_gemm_generic
 #define VECTOR_BYTES 16
 #define COLUMNS 6
 #include "core/kernels/gemm.inc"
+#define JOIST_FFT_TABLE joist_fft_generic
+#include "core/kernels/fft_tables.inc"

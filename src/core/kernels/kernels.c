@@ -13,14 +13,15 @@ static const struct {
   const char *name;
   const struct joist_kernel_table *table;
   const struct joist_gemm_table *gemm;
+  const struct joist_fft_table *fft;
   const char *flags;
 } instruction_sets[] = {
 #if JOIST_X86_KERNELS
-    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512,
+    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512, &joist_fft_avx512,
      "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 " FLAGS_AVX2},
-    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2, FLAGS_AVX2},
+    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2, &joist_fft_avx2, FLAGS_AVX2},
 #endif
-    {"generic", &joist_kernels_generic, &joist_gemm_generic, ""},
+    {"generic", &joist_kernels_generic, &joist_gemm_generic, &joist_fft_generic, ""},
 };
 enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
 _Static_assert((int)INSTRUCTION_SETS <= (int)JOIST_INSTRUCTION_SETS_MAX, "room for each");
@@ -145,6 +146,10 @@ joist_changes *joist_changes_find(joist_dtype dtype) {
 
 joist_count_marks *joist_count_marks_find(void) {
   return instruction_sets[selected].table->count_marks;
+}
+
+const struct joist_fft_kernel *joist_fft_find(bool wide) {
+  return &instruction_sets[selected].fft->kernel[wide];
 }
 
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {

@@ -2,6 +2,7 @@
 #ifndef JOIST_CORE_KERNELS_KERNELS_H
 #define JOIST_CORE_KERNELS_KERNELS_H
 
+#include "core/kernels/fft_kernel.h"
 #include "core/kernels/gemm_kernel.h"
 #include "core/kernels/kernel.h"
 #include "core/kernels/random_kernels.h"
@@ -48,6 +49,9 @@ joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype);
 
 /* NULL where the processor has no such stores. */
 joist_stream_lines *joist_stream_find(void);
+
+/* Of single precision, or of double. */
+const struct joist_fft_kernel *joist_fft_find(bool wide);
 
 /* NULL for a dtype without a kernel. */
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype);

@@ -3,6 +3,7 @@
 #ifndef JOIST_CORE_KERNELS_KERNELS_TABLE_H
 #define JOIST_CORE_KERNELS_KERNELS_TABLE_H
 
+#include "core/kernels/fft_kernel.h"
 #include "core/kernels/gemm_kernel.h"
 #include "core/kernels/kernel.h"
 #include "core/kernels/random_kernels.h"
@@ -50,9 +51,12 @@ extern const struct joist_kernel_table joist_kernels_avx512;
 #endif
 
 extern const struct joist_gemm_table joist_gemm_generic;
+extern const struct joist_fft_table joist_fft_generic;
 #if JOIST_X86_KERNELS
 extern const struct joist_gemm_table joist_gemm_avx2;
 extern const struct joist_gemm_table joist_gemm_avx512;
+extern const struct joist_fft_table joist_fft_avx2;
+extern const struct joist_fft_table joist_fft_avx512;
 #endif
 
 #endif

@@ -81,6 +81,8 @@ joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dty
   const joist_pair pair = joist_op_pair(op);
   if (rules->has_pairs[pair]) return JOIST_FACT_COUNT;
   switch (joist_op_class(op)) {
+    case JOIST_CLASS_SPECTRUM:
+      return JOIST_FACT_INEXACT;
     case JOIST_CLASS_INEXACT:
       if (joist_op_is_array(op)) return JOIST_FACT_LINALG;
       return pair == JOIST_PAIR_DIVIDE ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
@@ -200,6 +202,19 @@ static joist_status infer_angle(struct decision *d, struct joist_error *error) {
   if (status != JOIST_OK) return status;
   d->promoted = is_inexact(joined.dtype) ? joined : d->result;
   read_all_in(d, d->promoted.dtype);
+  return JOIST_OK;
+}
+
+/* Transforms of complex numbers, of real ones to complex ones, and back. */
+static joist_status infer_spectrum(struct decision *d, struct joist_error *error) {
+  joist_status status = join_from(d, 0, error);
+  if (status == JOIST_OK) status = apply_fact(d, error);
+  if (status != JOIST_OK) return status;
+  d->promoted = d->result;
+  const joist_dtype parts = joist_dtype_complex(d->result.dtype);
+  const bool real = d->op == JOIST_OP_RFFT && d->result.dtype != parts;
+  read_all_in(d, real ? joist_dtype_real(parts) : parts);
+  d->result.dtype = d->op == JOIST_OP_IRFFT ? joist_dtype_real(parts) : parts;
   return JOIST_OK;
 }
 
@@ -510,6 +525,7 @@ static infer *const functions[JOIST_CLASS_COUNT] = {
     [JOIST_CLASS_EXTREME] = infer_extreme,     [JOIST_CLASS_AVERAGE] = infer_average,
     [JOIST_CLASS_TRUTH] = infer_truth,         [JOIST_CLASS_POSITION] = infer_position,
     [JOIST_CLASS_DRAW] = infer_draw,           [JOIST_CLASS_ASSIGN] = infer_assign,
+    [JOIST_CLASS_SPECTRUM] = infer_spectrum,
 };
 
 joist_dtype joist_op_part_dtype(joist_op op, joist_dtype result) {

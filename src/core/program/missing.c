@@ -334,6 +334,18 @@ static void add_matrix(struct builder *b, joist_value_id *results, joist_value_i
   give_results(b, first, mask, results, masks);
 }
 
+/* Whether a line along the dim has a missing element. */
+static void add_line(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const int64_t dims[] = {joist_attribute_dim(b->m->attributes)};
+  struct joist_attributes attributes = joist_mask_none;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, 1);
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DROP, 0);
+  const joist_value_id x = joist_mask_filled_anyhow(b, b->m->operands[0], b->m->masks[0]);
+  *result = joist_mask_main_operation(b, &x);
+  const joist_value_id lines = joist_mask_emit(b, JOIST_OP_REDUCE_ANY, b->m->masks, 1, &attributes);
+  b->result_mask = *mask = joist_mask_broadcast(b, lines, result_shape(b));
+}
+
 /* Which rows of the first matrix, or columns of the second, have a missing element. */
 static joist_value_id lines_missing(struct builder *b, size_t k) {
   if (!has_mask(b, k) || b->status != JOIST_OK) return JOIST_NO_MASK;
@@ -426,6 +438,9 @@ joist_status joist_missing_add(struct joist_program *program, const struct joist
       break;
     case JOIST_MISSING_MATRIX:
       add_matrix(b, results, masks);
+      break;
+    case JOIST_MISSING_LINE:
+      add_line(b, results, masks);
       break;
     case JOIST_MISSING_PRODUCT:
       add_product(b, results, masks);

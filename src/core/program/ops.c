@@ -19,7 +19,7 @@ enum {
 };
 enum { ANY = JOIST_OPERANDS_ANY };
 enum {
-#define ATTRIBUTE(ID, NAME, KIND, OTHERWISE) ID = 1 << JOIST_ATTRIBUTE_##ID,
+#define ATTRIBUTE(ID, NAME, KIND, OTHERWISE) ID = (int)(1u << JOIST_ATTRIBUTE_##ID),
 #include "core/program/attributes.def"
 };
 
@@ -169,9 +169,9 @@ joist_missing_rule joist_op_missing_rule(joist_op op) {
 }
 
 const char *joist_missing_rule_name(joist_missing_rule rule) {
-  static const char *const names[] = {"none",  "any",    "imaginary", "false", "kleene",
-                                      "power", "select", "along",     "fold",  "scan",
-                                      "order", "matrix", "product",   "refuse"};
+  static const char *const names[] = {"none",  "any",    "imaginary", "false",   "kleene",
+                                      "power", "select", "along",     "fold",    "scan",
+                                      "order", "matrix", "line",      "product", "refuse"};
   return names[rule];
 }
 

@@ -22,6 +22,7 @@ typedef enum {
   JOIST_CLASS_INEXACT,    /* what the rules make of the join; floats stay */
   JOIST_CLASS_REAL,       /* the operand's dtype; a complex one gives its parts' dtype */
   JOIST_CLASS_ANGLE,      /* inexact, then as REAL */
+  JOIST_CLASS_SPECTRUM,   /* inexact, then complex, or real of that */
   JOIST_CLASS_PREDICATE,  /* computed in the operand's dtype, result bool */
   JOIST_CLASS_COMPARE,    /* exact for integers, else in the joined dtype; result bool */
   JOIST_CLASS_LOGICAL,    /* computed in bool, result bool */
@@ -65,6 +66,7 @@ typedef enum {
   JOIST_MISSING_SCAN,      /* from the first missing element on */
   JOIST_MISSING_ORDER,     /* missing elements come last and equal one another */
   JOIST_MISSING_MATRIX,    /* where any element of the matrix is */
+  JOIST_MISSING_LINE,      /* where any element of the line along the dim is */
   JOIST_MISSING_PRODUCT,   /* where an element of the row or the column is missing */
   JOIST_MISSING_REFUSE     /* an error */
 } joist_missing_rule;

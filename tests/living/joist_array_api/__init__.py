@@ -9,6 +9,7 @@ import math as _math
 from types import SimpleNamespace as _Namespace
 from typing import NamedTuple as _NamedTuple
 
+from . import fft  # noqa: F401
 from . import linalg  # noqa: F401
 from .array import DEVICE as _DEVICE
 from .array import DTYPES as _DTYPES
@@ -278,12 +279,13 @@ for _name in ("abs acos acosh asin asinh atan atanh cos cosh exp expm1 floor log
     globals()[_name] = _unary(_name, f"nv_{_name}")
 for _name, _function in {
         "ceil": "nv_ceiling", "isfinite": "nv_is_finite", "isinf": "nv_is_infinite",
-        "isnan": "nv_is_nan", "logical_not": "nv_not", "negative": "nv_negate"}.items():
+        "isnan": "nv_is_nan", "signbit": "nv_signbit", "logical_not": "nv_not", "negative": "nv_negate"}.items():
     globals()[_name] = _unary(_name, _function)
 for _name, _function in {
         "add": "nv_add", "atan2": "nv_atan2", "bitwise_left_shift": "nv_shift_left",
         "bitwise_right_shift": "nv_shift_right_arithmetic", "divide": "nv_div",
-        "equal": "nv_eq", "floor_divide": "nv_floor_div", "greater": "nv_gt",
+        "copysign": "nv_copysign", "hypot": "nv_hypot", "logaddexp": "nv_logaddexp",
+        "nextafter": "nv_nextafter", "equal": "nv_eq", "floor_divide": "nv_floor_div", "greater": "nv_gt",
         "greater_equal": "nv_ge", "less": "nv_lt", "less_equal": "nv_le",
         "logical_and": "nv_and", "logical_or": "nv_or", "logical_xor": "nv_xor",
         "maximum": "nv_max", "minimum": "nv_min", "multiply": "nv_mul", "not_equal": "nv_ne",

@@ -1,0 +1,244 @@
+/* Fourier transforms along a dim: fft of complex or real numbers, rfft of real ones to the first
+ * half of the result, irfft from such a half to real numbers.
+ *
+ * Short lines are transformed side by side, one in each lane of a vector; of
+ * real lines of an even length, two elements are a complex number.
+ * A long line is seen as a matrix: its columns are transformed, turned, and its rows (Bailey, "FFTs
+ * in external or hierarchical memory", J. Supercomputing 4, 1990). A length with a large prime
+ * factor becomes a convolution of a length without (Bluestein, IEEE Trans. Audio 18, 1970). Which
+ * way is taken depends on the shape alone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/kernels/kernels.h"
+#include "core/ops/signal/fft_line.h"
+#include "core/program/call.h"
+#include "core/types/error.h"
+#include "core/types/shape_rules.h"
+
+enum {
+  SHORT = 4096, /* elements of a line of which several are transformed side by side */
+  LONE = 1024,  /* or of one that is not, where there are few lines */
+  WORK = 8,     /* additions' worth of an element */
+  ALIGNMENT = 64
+};
+
+/* ---- shapes ---- */
+
+static size_t length_of(const struct joist_attributes *attributes) {
+  return (size_t)joist_attribute_value(attributes, JOIST_ATTRIBUTE_K);
+}
+
+static joist_status shape_with(const struct joist_shape *shape,
+                               const struct joist_attributes *attributes, size_t extent,
+                               struct joist_shape *result, struct joist_error *error) {
+  const int dim = joist_attribute_dim(attributes);
+  *result = *shape;
+  const joist_status status = joist_shape_needs_dim(shape, dim, error);
+  if (status == JOIST_OK) result->extent[dim] = (uint32_t)extent;
+  return status;
+}
+
+joist_status joist_fft_shape(const struct joist_shape *const *shapes,
+                             const struct joist_attributes *attributes, struct joist_shape *result,
+                             struct joist_error *error) {
+  return shape_with(shapes[0], attributes, length_of(attributes), result, error);
+}
+
+joist_status joist_rfft_shape(const struct joist_shape *const *shapes,
+                              const struct joist_attributes *attributes, struct joist_shape *result,
+                              struct joist_error *error) {
+  return shape_with(shapes[0], attributes, length_of(attributes) / 2 + 1, result, error);
+}
+
+joist_status joist_irfft_shape(const struct joist_shape *const *shapes,
+                               const struct joist_attributes *attributes,
+                               struct joist_shape *result, struct joist_error *error) {
+  return joist_fft_shape(shapes, attributes, result, error);
+}
+
+/* ---- lines side by side ---- */
+
+struct batch {
+  const struct joist_fft_job *job;
+  struct joist_lines in, out;
+  const char *from;
+  char *to;
+  size_t lines;
+  char *scratch;
+  size_t room; /* bytes of a worker */
+};
+
+/* Lines `first` and on, one in each lane; the last of all is repeated. */
+static struct joist_fft_lines lanes_of(const struct batch *b, const struct joist_lines *lines,
+                                       const char *memory, bool pairs, size_t first) {
+  const size_t size = b->job->size, parts = pairs ? 2 : 1;
+  struct joist_fft_lines lanes = {.stride = lines->inner * parts};
+  for (size_t l = 0; l < b->job->kernel->width; l++) {
+    const size_t line = joist_smaller(first + l, b->lines - 1);
+    const size_t at = line / lines->inner * lines->middle * lines->inner + line % lines->inner;
+    lanes.re[l] = (char *)memory + at * parts * size;
+    lanes.im[l] = pairs ? lanes.re[l] + size : NULL;
+  }
+  return lanes;
+}
+
+static void swap_parts(struct joist_fft_lines *lines) {
+  const struct joist_fft_lines copy = *lines;
+  memcpy(lines->re, copy.im, sizeof lines->re);
+  memcpy(lines->im, copy.re, sizeof lines->im);
+}
+
+static size_t lanes_left(const struct batch *b, size_t first) {
+  return first >= b->lines ? 0 : joist_smaller(b->job->kernel->width, b->lines - first);
+}
+
+static void run_complex(const struct batch *b, size_t first, char *lanes, char *spare) {
+  const struct joist_fft_job *const job = b->job;
+  struct joist_fft_lines from = lanes_of(b, &b->in, b->from, true, first);
+  struct joist_fft_lines to = lanes_of(b, &b->out, b->to, true, first);
+  if (job->reverse) {
+    swap_parts(&from);
+    swap_parts(&to);
+  }
+  job->kernel->load(job->read, &from, lanes);
+  const void *const z = joist_fft_lanes(job, job->read, lanes, spare);
+  job->kernel->store(job->n, z, job->scale, false, lanes_left(b, first), &to);
+}
+
+/* The odd elements of real lines as imaginary parts. */
+static void pair_up(const struct joist_fft_job *job, struct joist_fft_lines *lines) {
+  for (size_t l = 0; l < job->kernel->width; l++)
+    lines->im[l] = lines->re[l] + lines->stride * job->size;
+  lines->stride *= 2;
+}
+
+static void run_real(const struct batch *b, size_t first, char *lanes, char *spare) {
+  const struct joist_fft_job *const job = b->job;
+  struct joist_fft_lines from = lanes_of(b, &b->in, b->from, false, first);
+  const struct joist_fft_lines to = lanes_of(b, &b->out, b->to, true, first);
+  const size_t given = job->halved ? job->read / 2 : job->read;
+  if (job->halved) pair_up(job, &from);
+  job->kernel->load(given, &from, lanes);
+  void *z = joist_fft_lanes(job, given, lanes, spare);
+  if (job->halved) {
+    char *const other = z == lanes ? spare : lanes;
+    job->kernel->split(job->length, job->pairs, z, other);
+    z = other;
+  }
+  job->kernel->store(job->n / 2 + 1, z, job->scale, job->reverse, lanes_left(b, first), &to);
+}
+
+static void run_half(const struct batch *b, size_t first, char *lanes, char *spare) {
+  const struct joist_fft_job *const job = b->job;
+  const size_t element = 2 * job->kernel->width * job->size, half = job->n / 2 + 1;
+  const struct joist_fft_lines from = lanes_of(b, &b->in, b->from, true, first);
+  struct joist_fft_lines to = lanes_of(b, &b->out, b->to, false, first);
+  job->kernel->load(job->read, &from, lanes);
+  memset(lanes + job->read * element, 0, (half - job->read) * element);
+  void *z;
+  if (job->halved) {
+    job->kernel->merge(job->length, job->pairs, !job->reverse, lanes, spare);
+    z = joist_fft_lanes(job, job->length, spare, lanes);
+    pair_up(job, &to);
+    swap_parts(&to);
+  } else {
+    job->kernel->mirror(job->n, job->reverse, lanes);
+    z = joist_fft_lanes(job, job->n, lanes, spare);
+  }
+  job->kernel->store(job->length, z, job->scale, false, lanes_left(b, first), &to);
+}
+
+static void run_task(const void *context, size_t task, size_t worker) {
+  const struct batch *const b = context;
+  char *const lanes = b->scratch + worker * b->room, *const spare = lanes + b->room / 2;
+  const size_t first = task * b->job->kernel->width;
+  if (b->job->form == JOIST_FFT_COMPLEX)
+    run_complex(b, first, lanes, spare);
+  else if (b->job->form == JOIST_FFT_REAL)
+    run_real(b, first, lanes, spare);
+  else
+    run_half(b, first, lanes, spare);
+}
+
+static joist_status run_batch(struct batch *b, const struct joist_run *run,
+                              struct joist_error *error) {
+  const struct joist_fft_job *const job = b->job;
+  const size_t width = job->kernel->width, element = 2 * width * job->size;
+  b->room = 2 * joist_round_up((job->m + 1) * element, ALIGNMENT);
+  const size_t tasks = joist_divide_up(b->lines, width), work = job->m * width * WORK;
+  const int threads = joist_threads_for(run, tasks * work, tasks);
+  void *const memory = malloc(b->room * (size_t)threads + ALIGNMENT);
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  b->scratch = (char *)memory + ALIGNMENT - (uintptr_t)memory % ALIGNMENT;
+  const joist_status status = joist_tasks_run_on(run, threads, tasks, work, run_task, b, error);
+  free(memory);
+  return status;
+}
+
+/* ---- any lines ---- */
+
+/* Whether one line after the other is transformed. */
+static bool one_by_one(const struct joist_fft_job *job, size_t lines) {
+  const size_t n = joist_fft_is_smooth(job->n) ? job->n : joist_fft_smooth_from(2 * job->n - 1);
+  return n > SHORT || (n >= LONE && 2 * lines <= job->kernel->width);
+}
+
+static joist_status run_lines(const struct batch *b, const struct joist_run *run,
+                              struct joist_error *error) {
+  const struct joist_fft_job *const job = b->job;
+  const size_t in = (job->form == JOIST_FFT_REAL ? 1 : 2) * job->size;
+  const size_t out = (job->form == JOIST_FFT_HALF ? 1 : 2) * job->size;
+  joist_status status = JOIST_OK;
+  for (size_t line = 0; line < b->lines && status == JOIST_OK; line++) {
+    const size_t outer = line / b->in.inner, inner = line % b->in.inner;
+    const char *const from = b->from + (outer * b->in.middle * b->in.inner + inner) * in;
+    char *const to = b->to + (outer * b->out.middle * b->out.inner + inner) * out;
+    status = joist_fft_line(job, from, to, b->in.inner, run, error);
+  }
+  return status;
+}
+
+static joist_status run(const struct joist_call *call, enum joist_fft_form form,
+                        struct joist_error *error) {
+  const struct joist_attributes *const attributes = joist_call_attributes(call);
+  const int dim = joist_attribute_dim(attributes);
+  const joist_dtype dtype = call->instruction->signature.operand[0];
+  const bool wide = joist_dtype_real(dtype) == JOIST_F64;
+  struct joist_fft_job job = {.kernel = joist_fft_find(wide),
+                              .size = wide ? sizeof(double) : sizeof(float),
+                              .form = form,
+                              .n = length_of(attributes),
+                              .reverse = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_REVERSE),
+                              .scale = joist_attribute_number(attributes, JOIST_ATTRIBUTE_SCALE)};
+  struct batch b = {.job = &job,
+                    .in = joist_shape_lines(&call->operand[0]->shape, dim),
+                    .out = joist_shape_lines(&call->result->shape, dim),
+                    .from = call->in[0],
+                    .to = call->out[0]};
+  b.lines = b.in.inner * b.in.outer;
+  if (b.lines == 0 || b.out.middle == 0) return JOIST_OK;
+  job.read = joist_smaller(b.in.middle, form == JOIST_FFT_HALF ? job.n / 2 + 1 : job.n);
+  const bool single = one_by_one(&job, b.lines);
+  joist_status status = JOIST_OK;
+  if (joist_fft_prepare(&job, single))
+    status = single ? run_lines(&b, call->run, error) : run_batch(&b, call->run, error);
+  else
+    status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  joist_fft_finish(&job);
+  return status;
+}
+
+/* A real operand has the imaginary part 0. */
+joist_status joist_fft_run(const struct joist_call *call, struct joist_error *error) {
+  return run(call, JOIST_FFT_COMPLEX, error);
+}
+
+joist_status joist_rfft_run(const struct joist_call *call, struct joist_error *error) {
+  return run(call, JOIST_FFT_REAL, error);
+}
+
+joist_status joist_irfft_run(const struct joist_call *call, struct joist_error *error) {
+  return run(call, JOIST_FFT_HALF, error);
+}

@@ -1,0 +1,159 @@
+# Fourier transforms beside their definition, and base R's fft().
+
+# The sums of the definition, whose angles are reduced exactly.
+by_definition <- function(x, n = length(x), sign = -1) {
+  x <- c(x, rep(0, n))[seq_len(n)]
+  turns <- outer(seq_len(n) - 1, seq_len(n) - 1) %% n
+  drop(exp(sign * 2i * pi * turns / n) %*% x)
+}
+random_complex <- function(n) complex(real = rnorm(n), imaginary = rnorm(n))
+half_of <- function(n) seq_len(n %/% 2 + 1)
+unit_of <- function(d) if (d %in% c("f64", "c128")) 2^-52 else 2^-23
+
+expect_near <- function(x, want, d, label) {
+  size <- sqrt(mean(Mod(want)^2))
+  error <- max(Mod(as_array(x) - want)) / (size * unit_of(d))
+  # The sums of the definition are rounded, too.
+  expect_lt(error, 6 + 3 * log2(length(want)), label = label)
+}
+
+test_that("transforms of every length equal their definition", {
+  set.seed(1)
+  for (n in c(1:34, 37, 49, 64, 74, 101, 121, 127:129, 210, 257, 1021, 1024, 1155)) {
+    z <- random_complex(n)
+    want <- by_definition(z)
+    for (d in c("c64", "c128")) {
+      label <- paste(n, d)
+      real <- if (d == "c64") "f32" else "f64"
+      z_in <- as_array(nv_tensor(z, d))
+      x_in <- as_array(nv_tensor(Re(z), real))
+      half <- by_definition(x_in)[half_of(n)]
+      expect_near(nv_fft(nv_tensor(z, d)), by_definition(z_in), d, label)
+      expect_near(nv_ifft(nv_tensor(z, d)), by_definition(z_in, sign = 1) / n, d, label)
+      expect_near(nv_rfft(nv_tensor(x_in, real)), half, d, label)
+      expect_near(nv_ihfft(nv_tensor(x_in, real)), Conj(half) / n, d, label)
+      expect_near(nv_irfft(nv_tensor(half, d), n), x_in, d, label)
+      expect_near(nv_hfft(nv_tensor(Conj(half), d), n), x_in * n, d, label)
+    }
+  }
+})
+
+test_that("long lines equal base R's fft(), and go back", {
+  set.seed(2)
+  for (n in c(4099, 8191, 8193, 9216, 20000)) {
+    z <- random_complex(n)
+    for (d in c("c64", "c128")) {
+      x <- nv_tensor(z, d)
+      real <- nv_tensor(Re(z), if (d == "c64") "f32" else "f64")
+      expect_lt(max(Mod(as_array(nv_fft(x)) - fft(z))) / sqrt(n), if (d == "c64") 2e-6 else 1e-11)
+      expect_near(nv_ifft(nv_fft(x)), as_array(x), d, paste(n, d))
+      expect_near(nv_irfft(nv_rfft(real), n), as_array(real), d, paste(n, d))
+      expect_near(nv_rfft(real), as_array(nv_fft(real))[half_of(n)], d, paste(n, d))
+    }
+  }
+})
+
+test_that("lines along any dimension are transformed, as by fft() and mvfft()", {
+  set.seed(3)
+  for (n in c(1, 2, 6, 16, 37, 45, 74, 1024)) {
+    m <- matrix(random_complex(n * 21), n)
+    x <- nv_tensor(m, "c128")
+    expect_near(nv_fft(x, dims = 1), mvfft(m), "c128", n)
+    expect_near(nv_fft(t(x), dims = 2), t(mvfft(m)), "c128", n)
+    half <- mvfft(Re(m))[half_of(n), , drop = FALSE]
+    expect_near(nv_rfft(nv_tensor(Re(m), "f64"), dims = 1), half, "f64", n)
+    expect_near(nv_rfft(nv_tensor(t(Re(m)), "f64"), dims = 2), t(half), "f64", n)
+    expect_near(nv_irfft(nv_tensor(half, "c128"), n, 1), Re(m), "f64", n)
+  }
+  a <- array(random_complex(60), 3:5)
+  expect_near(nv_fft(nv_tensor(a, "c128")), fft(a), "c128", "all")
+  expect_near(nv_ifft(nv_tensor(a, "c128")), fft(a, TRUE) / 60, "c128", "inverse")
+  expect_near(nv_rfft(nv_tensor(Re(a), "f64")), fft(Re(a))[, , 1:3], "c128", "real")
+  expect_near(nv_irfft(nv_rfft(nv_tensor(Re(a), "f64")), 3:5), Re(a), "f64", "back")
+})
+
+test_that("lengths, norms and dtypes are as asked for", {
+  x <- nv_tensor(c(1, -2, 4), "f64")
+  expect_near(nv_fft(x, 5), by_definition(c(1, -2, 4), 5), "c128", "longer")
+  expect_near(nv_fft(x, 2), by_definition(c(1, -2)), "c128", "shorter")
+  expect_near(nv_rfft(x, 8), by_definition(c(1, -2, 4), 8)[1:5], "c128", "real")
+  expect_near(nv_rfft(x, 2), by_definition(c(1, -2)), "c128", "real")
+  z <- by_definition(c(1, -2, 4))
+  expect_near(nv_fft(x, norm = "ortho"), z / sqrt(3), "c128", "ortho")
+  expect_near(nv_fft(x, norm = "forward"), z / 3, "c128", "forward")
+  back <- nv_ifft(nv_fft(x, norm = "forward"), norm = "forward")
+  expect_near(back, c(1, -2, 4), "f64", "back")
+  # Elements that are not there are 0; the imaginary parts of the first and the last are ignored.
+  half <- by_definition(c(1, 3i, 0, 0, 0, -3i), sign = 1) / 6
+  expect_near(nv_irfft(nv_tensor(c(1 + 2i, 3i), "c128"), 6), Re(half), "f64", "short")
+  dtypes <- list(
+    c64 = nv_fft(nv_tensor(1:3, "f16")), c64 = nv_rfft(nv_tensor(1:3, "bf16")),
+    f32 = nv_irfft(nv_tensor(1:3, "f16")), c128 = nv_fft(nv_tensor(1:3, "f64")),
+    f64 = nv_hfft(nv_tensor(1:3, "c128")), c64 = nv_fft(nv_tensor(1:3, "f32"))
+  )
+  for (k in seq_along(dtypes)) expect_equal(format(dtype(dtypes[[k]])), names(dtypes)[k])
+  expect_identical(shape(nv_fft(nv_tensor(numeric(), "f64"))), 0L)
+  expect_identical(shape(nv_rfft(nv_tensor(matrix(0, 4, 0)), dims = 1)), c(3L, 0L))
+})
+
+test_that("what is not finite or missing stays in its line", {
+  m <- matrix(c(1, NaN, 2, 1:9), 3)
+  for (f in list(nv_fft, nv_rfft, nv_irfft)) {
+    y <- as_array(f(nv_tensor(m, "f64"), dims = 1))
+    expect_true(all(is.nan(Re(y[, 1]))))
+    expect_identical(y[, -1], as_array(f(nv_tensor(m[, -1], "f64"), dims = 1)))
+    x <- nv_tensor(replace(m, 2, NA), "f64")
+    expect_identical(is.na(as_array(f(x, dims = 1)))[1, ], c(TRUE, FALSE, FALSE, FALSE))
+  }
+  # Large numbers beside small ones do not round them.
+  far <- cbind(c(1e30, 2e30, 3e30, 5e30), c(1, 2, 3, 5))
+  y <- as_array(nv_rfft(nv_tensor(far, "f32"), dims = 1))
+  expect_identical(y[, 2], as_array(nv_rfft(nv_tensor(far[, 2], "f32"))))
+})
+
+test_that("the same bits with and without jit(), for any number of threads", {
+  set.seed(4)
+  threads <- nv_get_threads()
+  on.exit(nv_set_threads(threads))
+  for (n in c(30, 4096, 9216, 4099)) {
+    x <- nv_tensor(matrix(rnorm(3 * n), n), "f32")
+    f <- function(x) {
+      Mod(nv_ifft(nv_fft(x, dims = 1) * 2, dims = 1)) + nv_irfft(nv_rfft(x, dims = 1), n, 1)
+    }
+    nv_set_threads(1)
+    y <- f(x)
+    nv_set_threads(threads)
+    expect_identical(f(x), y)
+    expect_identical(jit(f)(x), y)
+  }
+})
+
+test_that("frequencies are those of the elements, and halves are shifted", {
+  expect_equal(as_array(nv_fftfreq(5, 0.5)), c(0, 1, 2, -2, -1) / 2.5)
+  expect_equal(as_array(nv_fftfreq(4)), c(0, 1, -2, -1) / 4)
+  expect_equal(as_array(nv_rfftfreq(5)), 0:2 / 5)
+  expect_equal(as_array(nv_rfftfreq(4)), 0:2 / 4)
+  for (n in 1:5) {
+    x <- nv_tensor(seq_len(n))
+    expect_equal(as_array(nv_fftshift(x))[n %/% 2 + 1], 1L)
+    expect_identical(nv_ifftshift(nv_fftshift(x)), x)
+  }
+  m <- nv_tensor(matrix(1:6, 2))
+  expect_equal(as_array(nv_fftshift(m)), matrix(1:6, 2)[2:1, c(3, 1, 2)])
+  expect_equal(as_array(nv_fftshift(m, 2)), matrix(1:6, 2)[, c(3, 1, 2)])
+})
+
+test_that("a wrong length, norm or dimension is an error", {
+  x <- nv_tensor(1:3, "f64")
+  for (n in list(0, -1, 1.5, NA, c(2, 2), "3")) {
+    expect_error(nv_fft(x, n), class = "joist_value_error")
+  }
+  expect_error(nv_irfft(nv_tensor(1, "c64")), class = "joist_value_error")
+  expect_error(nv_fft(x, norm = "none"), class = "joist_value_error")
+  expect_error(nv_fft(nv_scalar(1)), class = "joist_shape_error")
+  expect_error(nv_fft(x, dims = 2), class = "joist_shape_error")
+  expect_error(nv_rfft(nv_tensor(1i)), class = "joist_dtype_error")
+  expect_error(nv_fftfreq(0), class = "joist_value_error")
+  expect_error(nv_fftfreq(2, "a"), class = "joist_value_error")
+  expect_error(jit(function(n) nv_fft(x, n))(nv_scalar(3L)), class = "joist_value_error")
+})
