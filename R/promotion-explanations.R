@@ -164,7 +164,9 @@ rules_words <- function(x) {
       value = "values of R numbers and of tensors of rank 0 count, next to tensors with dimensions",
       "literal value" = "values of R numbers count, next to tensors",
       "fitting literal" = "a whole R number takes the integer type beside it if it fits",
-      "smallest literal" = "a whole R number takes the smallest integer type that holds it"
+      "smallest literal" = "a whole R number takes the smallest integer type that holds it",
+      "signed literal" = "an R number is of the smallest signed type that holds it",
+      "unsigned literal" = "a whole R number is of the smallest type of its sign that holds it"
     )
   }
   paste0(rules$id, ", a ", rules$kind, ": ", how, ".")

@@ -18,7 +18,8 @@
 #' | operation | decides |
 #' |---|---|
 #' | `common` | the common dtype, and every operation without a table |
-#' | `add` | `+`, `-`, `*` |
+#' | `add` | `+`, and `-` and `*` without a table |
+#' | `subtract`, `multiply` | `-`, `*` |
 #' | `divide`, `power`, `integer_divide`, `modulo` | `/`, `^`, `%/%`, `%%` |
 #' | `combine` | `c()`, `rbind()`, [nv_concatenate()], [nv_ifelse()] |
 #' | `assign` | `x[i] <- v`: `lhs` is `x`, which keeps its dtype |
@@ -77,7 +78,10 @@
 #' @param by_value whose values decide: `"none"`; `"operands"`, R numbers and tensors of rank 0
 #'   (NumPy 1.x); `"literals"`, R numbers (CuPy); `"fitting"`, whole R numbers, which take the
 #'   integer dtype that they fit and count as their default or `i64` otherwise (DuckDB);
-#'   `"smallest"`, the same, but otherwise the smallest dtype that holds them (Polars).
+#'   `"smallest"`, the same, but otherwise the smallest dtype that holds them (Polars);
+#'   `"signed"`, R numbers, which are of the smallest signed integer dtype, or of `f32` or `f64`,
+#'   that holds them (PyTensor); `"unsigned"`, whole R numbers, which are of the smallest integer
+#'   dtype of their sign that holds them (ClickHouse).
 #' @param source,version where the rules are written, and what was looked at: a line each.
 #' @param url the address of that source, which begins with `https://`; [promotion_explorer()]
 #'   links it.
@@ -155,7 +159,7 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
 # The values of `by_value`, and what files call them.
 rules_deciders <- c(
   none = "type", operands = "value", literals = "literal value", fitting = "fitting literal",
-  smallest = "smallest literal"
+  smallest = "smallest literal", signed = "signed literal", unsigned = "unsigned literal"
 )
 
 check_rules_settings <- function(policy, quotients, mixed, rank, by_value) {

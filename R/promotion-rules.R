@@ -531,7 +531,9 @@ print.joist_rules <- function(x, ...) {
     value = "types, and values of R values and tensors of rank 0",
     "literal value" = "types, and values of R values",
     "fitting literal" = "types, and whether whole R numbers fit them",
-    "smallest literal" = "types, and values of whole R numbers"
+    "smallest literal" = "types, and values of whole R numbers",
+    "unsigned literal" = "types, and values of whole R numbers",
+    "signed literal" = "types, and values of R numbers"
   )
   cat(
     format(x), if (info$edges > 0L) paste(" and", count_of(info$edges, "edge")), "\n",

@@ -11,7 +11,7 @@
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
   array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
-  numpy versions docs pages warnings rooms scripts verbs dlpack
+  numpy measured versions docs pages warnings rooms scripts verbs dlpack
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
   batches-long ways
@@ -216,6 +216,11 @@ numpy: install
 versions: install local/python/numpy-1.26.4 local/python/numpy-2.2.6
 	@$(step) $(r) -f tests/numpy/versions.R --args $(call python,numpy-1.26.4) \
 	  $(call python,numpy-2.2.6) 300
+
+# Tables of systems that were asked once, which need nothing but Python.
+measured: install
+	@$(call step,python3) sh -c 'python3 tests/living/measured.py --check && \
+	  $(r) -f tests/living/measured.R --args python3'
 
 # PyTorch takes 3 GB, so it is compared only where JOIST_TORCH_PYTHON names a Python that has it.
 living: install local/python/living local/python/numpy-1.26.4

@@ -79,21 +79,23 @@ static void test_cells(void) {
   CHECK(rules.has_truths);
 }
 
-/* A literal beside integers: DuckDB and Polars. */
+/* A literal beside integers: DuckDB, Polars, PyTensor and ClickHouse. */
 static void test_literals(void) {
   static struct joist_rules rules;
   static const char *const common =
       "operation,lhs,rhs,result\ncommon,ui8,ui8,ui8\ncommon,ui8,i32,i32\ncommon,i32,ui8,i32\n"
       "common,ui8,ui16,ui16\ncommon,ui8,i*,ui8\ncommon,ui8,i64,i64\ncommon,i32,i32,i32\n"
-      "common,ui16,ui16,ui16\ncommon,i64,i64,i64\n";
+      "common,ui16,ui16,ui16\ncommon,i64,i64,i64\ncommon,ui8,i8,i16\ncommon,ui8,i16,i16\n";
   static const struct {
     const char *policy;
     double value;
     joist_dtype want;
-  } cases[] = {{"fitting literal", 255, JOIST_UI8},  {"fitting literal", 256, JOIST_I32},
-               {"fitting literal", -1, JOIST_I32},   {"fitting literal", 3e9, JOIST_I64},
-               {"smallest literal", 255, JOIST_UI8}, {"smallest literal", 300, JOIST_UI16},
-               {"smallest literal", -1, JOIST_I16}};
+  } cases[] = {{"fitting literal", 255, JOIST_UI8},   {"fitting literal", 256, JOIST_I32},
+               {"fitting literal", -1, JOIST_I32},    {"fitting literal", 3e9, JOIST_I64},
+               {"smallest literal", 255, JOIST_UI8},  {"smallest literal", 300, JOIST_UI16},
+               {"smallest literal", -1, JOIST_I16},   {"signed literal", 127, JOIST_I16},
+               {"signed literal", 300, JOIST_I16},    {"unsigned literal", 255, JOIST_UI8},
+               {"unsigned literal", 256, JOIST_UI16}, {"unsigned literal", -1, JOIST_I16}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     char text[512];
     snprintf(text, sizeof text, "# decides by: %s\n%s", cases[k].policy, common);
@@ -108,6 +110,30 @@ static void test_literals(void) {
                                               .high = cases[k].value}};
     struct joist_type result = {JOIST_DTYPE_NONE, false};
     CHECK_INT(joist_common_type(&rules, JOIST_PAIR_ADD, operands, 2, &result, &error), JOIST_OK);
+    CHECK_INT(result.dtype, cases[k].want);
+  }
+}
+
+/* `-` and `*` are as `+`, unless they have a table; a table lists what differs from that of `+`. */
+static void test_differences(void) {
+  static struct joist_rules rules;
+  static const char *const text =
+      "operation,lhs,rhs,result\ncommon,ui8,ui8,ui8\ncommon,ui8,i8,i8\nadd,ui8,ui8,ui16\n"
+      "add,ui8,i8,i16\nsubtract,ui8,ui8,i16\n";
+  static const struct {
+    joist_pair pair;
+    joist_dtype rhs, want;
+  } cases[] = {{JOIST_PAIR_COMMON, JOIST_UI8, JOIST_UI8},
+               {JOIST_PAIR_ADD, JOIST_UI8, JOIST_UI16},
+               {JOIST_PAIR_SUBTRACT, JOIST_UI8, JOIST_I16},
+               {JOIST_PAIR_SUBTRACT, JOIST_I8, JOIST_I16},
+               {JOIST_PAIR_MULTIPLY, JOIST_UI8, JOIST_UI16}};
+  struct joist_error error;
+  if (!CHECK_INT(read_string(&rules, text, &error), JOIST_OK)) return;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    struct joist_type result = {JOIST_DTYPE_NONE, false};
+    CHECK(joist_promote_for(&rules, cases[k].pair, (struct joist_type){JOIST_UI8, false},
+                            (struct joist_type){cases[k].rhs, false}, &result));
     CHECK_INT(result.dtype, cases[k].want);
   }
 }
@@ -243,6 +269,7 @@ int main(void) {
   test_built_in();
   test_cells();
   test_literals();
+  test_differences();
   test_ranks();
   test_errors();
   test_published();

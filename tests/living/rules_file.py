@@ -19,7 +19,7 @@ ORDER = PLAIN + NARROW + WEAK + NUMBERS
 
 # In the order of the files. Those of one operand have no right-hand side.
 BINARY = (
-    "common add divide power integer_divide modulo combine assign maximum bitwise rank_zero"
+    "common add subtract multiply divide power integer_divide modulo combine assign maximum bitwise rank_zero"
 ).split()
 UNARY = "inexact mean sum prod cumsum".split()
 
@@ -61,13 +61,13 @@ class Rules:
 
 
 def general(cells, cell):
-    """The result that an operation has without a row: of a rank-0 operand that of add, else the
-    common dtype. Divisions list all rows."""
+    """The result that an operation has without a row: of a rank-0 operand, `-` and `*` that of
+    add, else the common dtype. Divisions list all rows."""
     operation, lhs, rhs = cell
     if not rhs or operation in ("common", "divide"):
         return None
     common = cells.get(("common", lhs, rhs), "-")
-    return cells.get(("add", lhs, rhs), common) if operation == "rank_zero" else common
+    return cells.get(("add", lhs, rhs), common) if operation in ("rank_zero", "subtract", "multiply") else common
 
 
 def path_of(name):

@@ -41,6 +41,8 @@ result_of <- function(code) {
 two <- list(
   common = function(x, y) x + y,
   add = function(x, y) x + y,
+  subtract = function(x, y) x - y,
+  multiply = function(x, y) x * y,
   divide = function(x, y) x / y,
   power = function(x, y) x^y,
   integer_divide = function(x, y) x %/% y,
@@ -107,10 +109,19 @@ difference_of <- function(row, id) {
   paste(row$operation, row$lhs, row$rhs, "is", got, "but", want, "in the file")
 }
 
+# Sets whose tables tests/living/measured.R compares cell by cell.
+measured <- c(
+  "numba", "numba_scalar", "numexpr", "pandas", "pandas_nullable", "pandas_arrow", "clickhouse",
+  "datafusion", "pytensor", "taichi", "halide", "blosc2", "postgresql", "onnxscript", "ndonnx",
+  "onnx", "openvino", "awkward", "sparse"
+)
+
 test_that("every cell is what its operation gives", {
+  set.seed(5)
   for (id in names(files)) {
     rows <- cells_in(files[[id]])
     if ("add" %in% rows$operation) rows <- rows[rows$operation != "common", ]
+    if (id %in% measured) rows <- rows[sample(nrow(rows), 100L), ]
     local_promotion(id)
     wrong <- unlist(lapply(seq_len(nrow(rows)), function(k) difference_of(rows[k, ], id)))
     expect_null(wrong, label = id)
@@ -124,7 +135,7 @@ test_that("the files name every system once, and where it was read", {
   for (id in c(
     "tf_numpy_all", "tf_numpy_safe", "tf_numpy_legacy", "tf_numpy_prefer32", "tensorflow_2",
     "keras", "mlx", "tinygrad", "paddle", "octave", "base_r", "julia", "triton", "c", "arrow",
-    "polars", "duckdb", "anvl_2026_09", "jax_strict", "jax_default", "array_api_2025"
+    "polars", "duckdb", "anvl_2026_09", "jax_strict", "jax_default", "array_api_2025", measured
   )) {
     expect_true(id %in% sets$id, label = id)
     expect_identical(format(promotion_rules(id)), paste0("<joist_rules> ", id, sub(

@@ -133,8 +133,8 @@ static joist_status infer_asked(struct decision *d, struct joist_error *error) {
  * of 64 bits: those are computed as by other rules. */
 static void compute_in_double(struct decision *d) {
   const joist_pair pair = joist_op_pair(d->op);
-  const bool arithmetic =
-      pair == JOIST_PAIR_ADD || pair == JOIST_PAIR_DIVIDE || pair == JOIST_PAIR_POWER;
+  const bool arithmetic = pair == JOIST_PAIR_ADD || joist_pair_adds(pair) ||
+                          pair == JOIST_PAIR_DIVIDE || pair == JOIST_PAIR_POWER;
   if (!d->rules->mixed_in_double || !arithmetic ||
       joist_dtype_category(d->result.dtype) != JOIST_CATEGORY_INTEGER ||
       joist_dtype_digits(d->result.dtype) > joist_dtype_digits(JOIST_F64))

@@ -50,7 +50,26 @@ static const char *const ids[] = {"anvil",
                                   "tf_numpy_prefer32",
                                   "tf_numpy_safe",
                                   "tinygrad",
-                                  "triton"};
+                                  "triton",
+                                  "numba",
+                                  "numba_scalar",
+                                  "numexpr",
+                                  "pandas",
+                                  "pandas_nullable",
+                                  "pandas_arrow",
+                                  "clickhouse",
+                                  "datafusion",
+                                  "pytensor",
+                                  "taichi",
+                                  "halide",
+                                  "blosc2",
+                                  "postgresql",
+                                  "onnxscript",
+                                  "ndonnx",
+                                  "onnx",
+                                  "openvino",
+                                  "awkward",
+                                  "sparse"};
 
 enum { COUNT = sizeof ids / sizeof *ids };
 

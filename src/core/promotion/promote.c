@@ -17,6 +17,7 @@ static bool read_entry(const struct joist_rules *rules, int node, struct joist_t
 }
 
 static joist_pair given(const struct joist_rules *rules, joist_pair pair) {
+  if (joist_pair_adds(pair) && !rules->has_pairs[pair]) pair = JOIST_PAIR_ADD;
   return rules->has_pairs[pair] ? pair : JOIST_PAIR_COMMON;
 }
 
@@ -160,10 +161,21 @@ static joist_status by_fit(const struct joist_rules *rules, joist_pair pair, ope
   return JOIST_OK;
 }
 
-/* An operand's type, where R's TRUE and FALSE may be numbers of a type of their own. */
+/* An operand's type, where R's TRUE and FALSE may be numbers of a type of their own, and others
+ * may have the type that holds their values. */
 static struct joist_type own_type(const struct joist_rules *rules, operand *x) {
-  const bool is_truth = rules->has_truths && x->literal && x->type.dtype == JOIST_BOOL;
-  return is_truth ? (struct joist_type){JOIST_BOOL, true} : x->type;
+  if (rules->has_truths && x->literal && x->type.dtype == JOIST_BOOL)
+    return (struct joist_type){JOIST_BOOL, true};
+  const bool is_signed = rules->policy == JOIST_BY_SIGNED;
+  if (!x->literal || !x->has_range || !(is_signed || rules->policy == JOIST_BY_UNSIGNED))
+    return x->type;
+  joist_dtype dtype = JOIST_DTYPE_NONE;
+  if (category(x->type) == JOIST_CATEGORY_INTEGER)
+    dtype =
+        smallest_of(is_signed || x->low < 0 ? JOIST_KIND_INT : JOIST_KIND_UINT, x->low, x->high);
+  else if (is_signed && category(x->type) == JOIST_CATEGORY_FLOAT)
+    dtype = (float)x->low == x->low && (float)x->high == x->high ? JOIST_F32 : JOIST_F64;
+  return dtype == JOIST_DTYPE_NONE ? x->type : (struct joist_type){dtype, false};
 }
 
 /* An operand with dims and one without, which is not a number, in the order of their table. */
@@ -184,7 +196,8 @@ static joist_status by_type(const struct joist_rules *rules, joist_pair pair, op
   for (size_t k = 0; k < count; k++) {
     const size_t i = turned ? count - 1 - k : k;
     const struct joist_type type = own_type(rules, &operands[i]);
-    record_role(record, i, JOIST_ROLE_TYPE, type);
+    const bool is_own = type.dtype == operands[i].type.dtype;
+    record_role(record, i, is_own ? JOIST_ROLE_TYPE : JOIST_ROLE_SMALLEST, type);
     const joist_status status = add(&all, rules, pair, type, record, error);
     if (status != JOIST_OK) return status;
   }
@@ -406,6 +419,8 @@ joist_status joist_common_type_recorded(const struct joist_rules *rules, joist_p
     case JOIST_BY_SMALLEST:
       if (count == 2) return by_fit(rules, pair, operands, record, result, error);
       break;
+    case JOIST_BY_SIGNED:
+    case JOIST_BY_UNSIGNED:
     case JOIST_BY_TYPE:
     case JOIST_POLICY_COUNT:
       break;

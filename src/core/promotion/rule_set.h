@@ -49,16 +49,20 @@ typedef enum {
    JOIST_DTYPE_BIT(F64) | JOIST_DTYPE_BIT(C64) | JOIST_DTYPE_BIT(C128))
 
 /* What besides the two dtypes decides. X(ID, name) */
-#define JOIST_POLICIES(X)                                                              \
-  X(TYPE, "type")                   /* nothing */                                      \
-  X(RANK, "rank")                   /* PyTorch: category first, then rank > 0, rank 0, \
-                                       number */                                       \
-  X(VALUE, "value")                 /* NumPy 1.x: values of literals and of rank-0     \
-                                       operands */                                     \
-  X(LITERAL_VALUE, "literal value") /* CuPy: values of literals only */                \
-  X(FITTING, "fitting literal")     /* DuckDB: a whole literal takes an integer dtype  \
-                                       that it fits, else the default or i64 */        \
-  X(SMALLEST, "smallest literal")   /* Polars: else the smallest one of its sign */
+#define JOIST_POLICIES(X)                                                                \
+  X(TYPE, "type")                   /* nothing */                                        \
+  X(RANK, "rank")                   /* PyTorch: category first, then rank > 0, rank 0,   \
+                                       number */                                         \
+  X(VALUE, "value")                 /* NumPy 1.x: values of literals and of rank-0       \
+                                       operands */                                       \
+  X(LITERAL_VALUE, "literal value") /* CuPy: values of literals only */                  \
+  X(FITTING, "fitting literal")     /* DuckDB: a whole literal takes an integer dtype    \
+                                       that it fits, else the default or i64 */          \
+  X(SMALLEST, "smallest literal")   /* Polars: else the smallest one of its sign */      \
+  X(SIGNED, "signed literal")       /* PyTensor: a literal is of the smallest signed     \
+                                       integer dtype, or of f32 or f64, that holds it */ \
+  X(UNSIGNED, "unsigned literal")   /* ClickHouse: a whole literal is of the smallest    \
+                                       integer dtype of its sign */
 
 typedef enum {
 #define X(ID, NAME) JOIST_BY_##ID,
@@ -70,7 +74,9 @@ typedef enum {
 /* Operations of two operands for which a rule set may have a separate table. X(ID, name) */
 #define JOIST_PAIRS(X)                                                         \
   X(COMMON, "common") /* the common dtype, and what has no table of its own */ \
-  X(ADD, "add")       /* `+`, `-`, `*` */                                      \
+  X(ADD, "add")       /* `+`, and `-` and `*` without a table of their own */  \
+  X(SUBTRACT, "subtract")                                                      \
+  X(MULTIPLY, "multiply")                                                      \
   X(DIVIDE, "divide") /* `/` */                                                \
   X(POWER, "power")   /* `^` */                                                \
   X(INTEGER_DIVIDE, "integer_divide")                                          \
@@ -153,6 +159,11 @@ const char *joist_pair_name(joist_pair pair);
 const char *joist_fact_name(joist_fact fact);
 const char *joist_policy_name(joist_rules_policy policy);
 int joist_pair_of_name(const char *name);
+
+/* Whether it is `-` or `*`, which is as `+` without a table of its own. */
+static inline bool joist_pair_adds(joist_pair pair) {
+  return pair == JOIST_PAIR_SUBTRACT || pair == JOIST_PAIR_MULTIPLY;
+}
 
 /* The fact that says what an operation of two operands makes of their common dtype, if it has no
  * table of its own; JOIST_FACT_COUNT if it leaves the dtype as it is. */

@@ -333,7 +333,8 @@ static void join_numbers(struct reader *reader) {
 /* What a table of an operation does not list: the common dtype, or what the operation makes of it.
  */
 static int unlisted(const struct joist_rules *rules, joist_pair pair, int left, int right) {
-  const bool adds = pair == JOIST_PAIR_RANK_ZERO && rules->has_pairs[JOIST_PAIR_ADD];
+  const bool adds =
+      (pair == JOIST_PAIR_RANK_ZERO || joist_pair_adds(pair)) && rules->has_pairs[JOIST_PAIR_ADD];
   return adds ? rules->pairs[JOIST_PAIR_ADD][left][right]
               : joist_rules_entry_by_fact(rules, pair, left, right);
 }
