@@ -68,6 +68,9 @@ nv_tcrossprod <- function(x, y = NULL, accumulate = NULL) {
 }
 
 matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed, accumulate = NULL) {
+  if (is_packed(lhs) || is_packed(rhs)) {
+    return(packed_product(lhs, rhs, lhs_transposed, rhs_transposed))
+  }
   transposed <- c(lhs_transposed, rhs_transposed)
   operands <- list(lhs, rhs)
   if (!is_matrix(lhs) || !is_matrix(rhs)) {

@@ -159,7 +159,7 @@ write_bytes <- function(con, bytes, most = at_a_time) {
 # What files of other formats begin with, and what reads them.
 file_formats <- list(
   HDF5 = list(c(0x89, 0x48, 0x44, 0x46), "as_tensor() of an array read by rhdf5 or hdf5r"),
-  GGUF = list(c(0x47, 0x47, 0x55, 0x46), "the Python package gguf"),
+  GGUF = list(c(0x47, 0x47, 0x55, 0x46), "nv_read_gguf()"),
   Parquet = list(c(0x50, 0x41, 0x52, 0x31), "arrow::read_parquet()"),
   Arrow = list(c(0x41, 0x52, 0x52, 0x4f, 0x57, 0x31), "arrow::read_feather()"),
   npy = list(c(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59), "nv_read_npy()"),

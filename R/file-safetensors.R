@@ -8,25 +8,29 @@
 #' The format has no `c128`, no integers of fewer than 8 bits, and of the floats of 8 bits only
 #' `f8E4M3FN` (in the format `F8_E4M3`), `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`:
 #' convert others, or write their bits as `nv_bitcast_convert(x, "ui8")`. Tensors of types that a
-#' later version of the format has are refused, unless `raw = TRUE` asks for their bytes; the other
-#' tensors of such a file can be read by `names`. The header is checked as a whole before an element
-#' is read: names, types, shapes, and that the tensors lie side by side and fill the file.
+#' later version of the format has are refused, unless `raw = TRUE` asks for their bytes; the
+#' other tensors of such a file can be read by `names`. The header is checked as a whole before
+#' an element is read: names, types, shapes, and that the tensors lie side by side and fill the
+#' file.
 #'
 #' Elements of `f4E2M1FN`, `f6E2M3FN` and `f6E3M2FN` are packed: two elements of 4 bits take one
-#' byte, and four of 6 bits take three. A tensor must fill whole bytes; PyTorch also wants an even
-#' last extent. The format does not say in which order the bits are. joist puts the first element in
-#' the lowest bits, as PyTorch does for floats of 4 bits (`float4_e2m1fn_x2`); for 6 bits that is an
-#' assumption, as no library that writes such files has published an order. In memory each element
-#' has a byte, so these are not mapped.
+#' byte, and four of 6 bits take three. A tensor must fill whole bytes; PyTorch also wants an
+#' even last extent. The format does not say in which order the bits are. joist puts the first
+#' element in the lowest bits, as PyTorch does for floats of 4 bits (`float4_e2m1fn_x2`); for 6
+#' bits that is an assumption, as no library that writes such files has published an order. In
+#' memory each element has a byte, so these are not mapped.
 #'
 #' The elements of a file are in C order, and from rank 2 on they are rearranged while they are
 #' read. With `reversed = TRUE` the tensors have their dimensions in reverse order instead, and are
 #' read without rearrangement, which is faster, and can be mapped.
 #'
-#' The format has no missing values: give `na` a value to write in their place, in every tensor that
-#' has some.
+#' The format has no missing values: give `na` a value to write in their place, in every tensor
+#' that has some.
 #'
 #' @param x A list of tensors or R vectors, with names.
+#' A model of several files is read by its index, `model.safetensors.index.json`: give the name of
+#' that.
+#'
 #' @param path The name of a file.
 #' @param na The value to write in the place of missing values; `NULL` for an error if there are
 #'   any.
@@ -72,8 +76,41 @@ nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FAL
   check_flag(raw, "raw")
   if (!is.null(device)) device <- nv_device(device)
   path <- found_path(path)
-  check_format("safetensors", path)
-  place_each(.Call(joist_r_read_safetensors, path, NULL, names, raw, reversed, mmap), device)
+  read <- function(path, names) {
+    check_format("safetensors", path)
+    .Call(joist_r_read_safetensors, path, NULL, names, raw, reversed, mmap)
+  }
+  made <- if (endsWith(path, ".json")) read_shards(path, names, read) else read(path, names)
+  place_each(made, device)
+}
+
+# The tensors of a model whose index, in JSON, says which file of its folder each is in.
+read_shards <- function(path, names, read) {
+  bytes <- readBin(path, "raw", file.size(path))
+  map <- parse_json(bytes, path)$weight_map
+  files <- unlist(map)
+  if (!is.list(map) || !has_names(map) || !is.character(files) || length(files) != length(map)) {
+    stop_joist(
+      "joist_value_error", "\"", path, "\" is not the index of a model: it has no ",
+      "`weight_map` of tensors and their files"
+    )
+  }
+  outside <- files[files != basename(files) | files %in% c(".", "..")]
+  if (length(outside) > 0L) {
+    stop_joist(
+      "joist_value_error", "the index names a file outside of its folder: \"", outside[1L], "\""
+    )
+  }
+  if (is.null(names)) names <- names(map)
+  missing <- setdiff(names, names(map))
+  if (length(missing) > 0L) {
+    stop_joist("joist_value_error", "the index has no tensor \"", missing[1L], "\"")
+  }
+  tensors <- list()
+  for (file in unique(files[names])) {
+    tensors <- c(tensors, read(file.path(dirname(path), file), names[files[names] == file]))
+  }
+  tensors[names]
 }
 
 #' @rdname nv_write_safetensors

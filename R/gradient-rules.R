@@ -257,6 +257,9 @@ gradient_rules <- list(
       }
     )
   },
+  packed_product = function(g, x, y, at) {
+    list(NULL, matrix_product(unpack_bytes(x[[1L]], at$k), g, FALSE, FALSE))
+  },
   solve = function(g, x, y, at) {
     right <- nv_solve(turned(x[[1L]]), g)
     list(-nv_tcrossprod(right, y[[1L]]), right)

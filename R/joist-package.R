@@ -12,7 +12,8 @@
 #'   and [dtype_info()] describes them; [nv_convert()] and [nv_quantize()] cast;
 #'   [print.nv_tensor()] prints, [all.equal.nv_tensor()] compares, and [expect_equal_tensor()]
 #'   compares in tests; [as_array()] converts to R.
-#' \item Files: [nv_read_npy()], [nv_write_safetensors()], [nv_read_bin()] and [mapped_files];
+#' \item Files: [nv_read_npy()], [nv_write_safetensors()], [nv_read_gguf()],
+#'   [nv_write_gguf()], [nv_packed], [nv_read_pt()], [nv_read_bin()] and [mapped_files];
 #'   [nv_zarr()] for Zarr arrays, [nv_zarr_store()] for the stores that keep them, and [chunked] for
 #'   operations on them.
 #' \item Promotion: [common_dtype()] and [result_dtype()] for single promotions,

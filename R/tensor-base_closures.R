@@ -12,6 +12,7 @@ setOldClass("nv_tensor")
 setOldClass(c("nv_aval", "nv_tensor"))
 setOldClass(c("nv_chunked", "nv_tensor"))
 setOldClass("nv_qr")
+setOldClass("nv_packed")
 
 # What stands beside a tensor among the operands of pmin() and pmax().
 setClassUnion("nv_number", c("nv_tensor", "numeric", "logical", "complex", "matrix", "array"))
@@ -76,12 +77,17 @@ if (getRversion() < "4.4.0") {
 
 # The signatures of the methods of each list.
 method_lists <- function() {
-  two <- list(c("nv_tensor", "ANY"), c("ANY", "nv_tensor"), rep("nv_tensor", 2L))
+  pairs <- function(class) list(c(class, "ANY"), c("ANY", class), rep(class, 2L))
+  two <- pairs("nv_tensor")
+  names <- intersect(c("crossprod", "tcrossprod"), names(base_methods_of_two))
+  products <- base_methods_of_two[names]
+  mixed <- list(c("nv_tensor", "nv_packed"), c("nv_packed", "nv_tensor"))
   list(
     list(base_methods, list("nv_tensor")), list(base_methods_of_two, two),
     list(base_methods_of_all, list("nv_number")),
     list(base_methods_of_qr, list("nv_qr")),
-    list(base_methods_of_qr["qr.solve"], list("nv_tensor"))
+    list(base_methods_of_qr["qr.solve"], list("nv_tensor")),
+    list(products, c(pairs("nv_packed"), mixed))
   )
 }
 
@@ -156,7 +162,8 @@ suppressMessages(set_base_methods(topenv())) # it tells of each generic that it 
 # Before, `%*%` asks S4 objects only: the one function that hides base R's.
 if (getRversion() < "4.3.0") {
   `%*%` <- function(x, y) {
-    if (is_tensor(x) || is_tensor(y)) nv_matmul(x, y) else base::`%*%`(x, y)
+    ours <- is_tensor(x) || is_tensor(y) || is_packed(x) || is_packed(y)
+    if (ours) nv_matmul(x, y) else base::`%*%`(x, y)
   }
 }
 

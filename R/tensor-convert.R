@@ -22,6 +22,7 @@
 #' nv_bitcast_convert(nv_tensor(c(1.5, -2), "f8E4M3FN"), "ui8")
 #' @export
 nv_convert <- function(x, dtype, ambiguous = FALSE) {
+  if (is_packed(x)) x <- unpacked(x)
   .Call(joist_r_operation, "convert", list(x), list(dtype = dtype, ambiguous = ambiguous))
 }
 

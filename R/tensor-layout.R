@@ -111,6 +111,9 @@ as_operand <- function(x) {
   if (inherits(x, "nv_tensor")) {
     return(if (is_number(x)) nv_tensor(x, NULL, shape(x), ambiguous(x)) else x)
   }
+  if (is_packed(x)) {
+    return(unpacked(x))
+  }
   scalar <- is.null(dim(x)) && length(x) == 1L
   nv_tensor(
     x,

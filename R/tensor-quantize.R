@@ -13,30 +13,36 @@
 #' used from `-max` to `max`: the least value of a signed dtype does not occur.
 #'
 #' Everything is computed in f32; elements are rounded to nearest, ties to even. Missing elements
-#' stay missing, and do not count for a scale. If an element is NaN or infinite, its scale is NaN or
-#' infinite, and `nv_dequantize()` makes NaN of it.
+#' stay missing, and do not count for a scale. If an element is NaN or infinite, its scale is NaN
+#' or infinite, and `nv_dequantize()` makes NaN of it.
 #'
 #' Products of quantized matrices are products of the values, in `f32` or `i32` by
 #' `nv_matmul(accumulate =)`, times the scales; see `vignette("quantization")`.
 #'
 #' @param x A tensor or an R array of real numbers.
 #' @param dtype A signed integer or float dtype of up to 8 bits, or `f16`, `bf16`, `i16`.
-#' @param dims Dimensions along which each position has a scale, as numbers or names; `NULL` for one
-#'   scale.
+#' @param dims Dimensions along which each position has a scale, as numbers or names; `NULL` for
+#'   one scale.
 #' @param block The number of elements in a block; the last block may be shorter. Positions along
 #'   all other dimensions have separate blocks. `NULL` for no blocks.
 #' @param block_dim The dimension along which blocks lie.
 #' @param scale_dtype The dtype of the scales, a float: `NULL` for `f8E8M0FNU` with `block`, and
 #' `f32`
 #'   otherwise.
+#' @param type A block type of model files, such as "q4_0" or "mxfp4", in the place of all other
+#'   arguments but `block_dim`, 1 or 2 for a matrix: the result is a packed tensor, see
+#'   [nv_packed]. Its bytes are those that the Python package gguf makes. Q4_0, Q4_1, Q5_0, Q5_1,
+#'   Q8_0, TQ1_0, TQ2_0 and MXFP4 can be made.
 #' @param values,scales The results of `nv_quantize()`, or other tensors of such shapes.
 #' @return `nv_quantize()`: a list of `values`, a tensor of dtype `dtype` and of the shape of `x`,
 #' and `scales`, a tensor of dtype `scale_dtype`: a scalar; or of the rank of `x`, where dimensions
 #' that share a scale have extent 1, and that of the blocks has one position for each block.
+#' With `type`, a packed tensor.
 #' `nv_dequantize()`: a tensor of dtype `dtype`, a float, and of the shape of `values`.
-#' @section Errors: `joist_dtype_error` for dtypes other than these; `joist_shape_error` for invalid
-#'   dimensions, a block that is not a positive whole number, and scales that do not fit the values;
-#'   `joist_value_error` for `dims` together with `block`.
+#' @section Errors: `joist_dtype_error` for dtypes other than these; `joist_shape_error` for
+#'   invalid dimensions, a block that is not a positive whole number, and scales that do not fit
+#'   the values; `joist_value_error` for `dims` together with `block`, and with `type` for an
+#'   element, or a scale of a block in `f16`, that is not finite.
 #' @references Open Compute Project (2023). OCP Microscaling Formats (MX) Specification, version
 #' 1.0,
 #'   sections 5 and 6.3.
@@ -51,8 +57,14 @@
 #' @seealso [nv_convert()], [nv_matmul()]
 #' @export
 nv_quantize <- function(x, dtype = "f8E4M3FN", dims = NULL, block = NULL, block_dim = 1L,
-                        scale_dtype = NULL) {
+                        scale_dtype = NULL, type = NULL) {
   x <- nv_convert(as_operand(x), "f32")
+  if (!is.null(type)) {
+    if (!missing(dtype) || !is.null(dims) || !is.null(block) || !is.null(scale_dtype)) {
+      stop_joist("joist_value_error", "with `type`, only `block_dim` can be given")
+    }
+    return(packed_by_type(x, type, block_dim))
+  }
   type <- quantized_dtype(dtype)
   scale_dtype <- as_scale_dtype(scale_dtype, block)
   if (!is.null(block)) {
@@ -96,6 +108,22 @@ nv_dequantize <- function(values, scales, block = NULL, block_dim = 1L, dtype = 
   nv_convert(out_of_blocks(product, parts), dtype)
 }
 
+packed_by_type <- function(x, type, block_dim) {
+  check_text(type, "type")
+  check_dims(block_dim, "block_dim", ndims(x), single = TRUE)
+  facts <- lapply(.Call(joist_r_block_types), `[`, match(toupper(type), block_types()))
+  if (is.na(facts$code)) {
+    stop_joist("joist_value_error", "there is no block type \"", type, "\"; see ?nv_packed")
+  }
+  turned <- block_dim == 2L && ndims(x) == 2L
+  if (block_dim > 1L && !turned) {
+    stop_joist("joist_value_error", "blocks lie along dimension 1, or 2 of a matrix")
+  }
+  if (turned) x <- t(x)
+  attributes <- list(k = facts$code, dtype = "ui8")
+  new_packed(.Call(joist_r_operation, "pack", list(x), attributes), facts$name, turned)
+}
+
 # Values of a dtype and their scales, one for all elements along the dimensions `shared`. Constants
 # have a dtype, so that no promotion rule has to know numbers.
 scaled <- function(x, type, shared, scale_dtype) {
@@ -135,8 +163,8 @@ power_of_two_scales <- function(largest, type) {
 
 # ---- blocks ----
 
-# How a tensor of a shape is cut along a dimension: `shape` has the blocks apart, in dimensions `at`
-# (within a block) and `at` + 1.
+# How a tensor of a shape is cut along a dimension: `shape` has the blocks apart, in dimensions
+# `at` (within a block) and `at` + 1.
 cut_in_blocks <- function(extents, block, dim) {
   check_dims(dim, "block_dim", length(extents), single = TRUE)
   if (!is_whole(block) || length(block) != 1L || block < 1) {

@@ -12,6 +12,7 @@
   # `%*%` is an S3 generic from R 4.3 on, crossprod() and tcrossprod() from R 4.4 on.
   if (getRversion() >= "4.3.0") {
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)
+    registerS3method("matrixOps", "nv_packed", matrixOps.nv_tensor) # one method, or R would warn
   }
   when_loaded("BiocGenerics", join_generics)
   when_loaded("MatrixGenerics", join_matrix_generics)

@@ -31,6 +31,7 @@
 #include "r/exchange/c_api.h"
 #include "r/exchange/chunks.h"
 #include "r/exchange/dlpack.h"
+#include "r/exchange/gguf.h"
 #include "r/exchange/json.h"
 #include "r/exchange/npy.h"
 #include "r/exchange/safetensors.h"
@@ -116,6 +117,11 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_read_json, 1),
     ENTRY(joist_r_read_npy, 6),
     ENTRY(joist_r_write_npy, 4),
+    ENTRY(joist_r_block_types, 0),
+    ENTRY(joist_r_gguf, 1),
+    ENTRY(joist_r_gguf_code, 1),
+    ENTRY(joist_r_write_gguf, 4),
+    ENTRY(joist_r_read_gguf, 4),
     ENTRY(joist_r_read_safetensors, 6),
     ENTRY(joist_r_write_safetensors, 3),
     ENTRY(joist_r_share, 1),

@@ -224,6 +224,12 @@ static void test_shapes(void) {
   check_failure(JOIST_OP_TABULATE, OPERANDS({.dtype = JOIST_I8, SHAPE(3)}),
                 in_type(in_shape(no_attributes, 2, 2, 3), JOIST_I64),
                 WANT(JOIST_E_COUNTS_SHAPE, .shape = {table}));
+  const struct joist_attributes in_q8_0 =
+      in_type(with(no_attributes, JOIST_ATTRIBUTE_K, 8), JOIST_F32);
+  check_failure(JOIST_OP_PACK, OPERANDS({.dtype = JOIST_F32, SHAPE(31)}), in_q8_0,
+                WANT(JOIST_E_PACK_SHAPE, .shape = {SHAPE(31)}, .name = {"Q8_0"}, .count = {32}));
+  check_failure(JOIST_OP_UNPACK, OPERANDS({.dtype = JOIST_UI8, SHAPE(33)}), in_q8_0,
+                WANT(JOIST_E_PACKED_SHAPE, .shape = {SHAPE(33)}, .name = {"Q8_0"}, .count = {34}));
   check_failure(JOIST_OP_SEARCHSORTED,
                 OPERANDS({.dtype = JOIST_I8, SHAPE(2, 3)}, {.dtype = JOIST_I8}), no_attributes,
                 WANT(JOIST_E_SORTED_RANK, .shape = {table}));
@@ -310,6 +316,13 @@ static void test_values(void) {
   check_failure(JOIST_OP_TABULATE, OPERANDS({.dtype = JOIST_I8, SHAPE(3)}),
                 in_type(in_shape(no_attributes, 1, 2, 0), JOIST_I32),
                 WANT(JOIST_E_COUNTS_DTYPE, .type = {TYPE(I32)}));
+  const struct joist_attributes in_q8_0 = with(no_attributes, JOIST_ATTRIBUTE_K, 8);
+  check_failure(JOIST_OP_UNPACK, OPERANDS({.dtype = JOIST_I8, SHAPE(34)}),
+                in_type(in_q8_0, JOIST_F32),
+                WANT(JOIST_E_PACKED_DTYPE, .type = {TYPE(I8), TYPE(I8), TYPE(F32)}));
+  check_failure(JOIST_OP_PACK, OPERANDS({.dtype = JOIST_F32, SHAPE(64), {1, INFINITY}}),
+                in_type(in_q8_0, JOIST_UI8),
+                WANT(JOIST_E_PACK_VALUE, .name = {"Q8_0"}, .count = {1, 32}));
 }
 
 /* Draws of three elements, of dtype `dtype`. */

@@ -138,6 +138,19 @@ definite <- function(n) {
 
 extent <- function() pick(c(0L, 1L, 2L, 3L, 4L, 5L, 7L, 8L, 9L, 16L, 17L))
 
+# Facts of a block type, of those that can be made or of all.
+block_type <- function(all = FALSE) {
+  types <- as.data.frame(.Call(joist:::joist_r_block_types))
+  made <- c("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "TQ1_0", "TQ2_0", "MXFP4")
+  as.list(types[sample(if (all) seq_len(nrow(types)) else match(made, types$name), 1L), ])
+}
+
+# Blocks of small numbers: the bytes of a scale in f16 are not above 0x3f.
+random_blocks <- function(type, shape) {
+  n <- shape[1L] * type$bytes * shape[2L]
+  nv_tensor(array(sample.int(64L, n, TRUE) - 1L, c(shape[1L] * type$bytes, shape[2L])), "ui8")
+}
+
 matmul_call <- function(row) {
   extents <- replicate(3L, extent())
   if (chance(0.05)) extents <- sample(c(1L, 3L, 31:33, 63:66, 100L, 129L, 257L), 3L, TRUE)
@@ -339,6 +352,32 @@ own_calls <- list(
     list(f = function(x) nv_tabulate(x, n), operands = list(x))
   },
   matmul = matmul_call,
+  pack = function(row) {
+    type <- block_type()
+    x <- random_tensor("f32", c(type$elements * sample.int(3L, 1L), extent()), "share")
+    list(
+      f = function(x) run_operation("pack", list(x), list(k = type$code, dtype = "ui8")),
+      operands = list(x)
+    )
+  },
+  unpack = function(row) {
+    type <- block_type(all = TRUE)
+    list(
+      f = function(x) run_operation("unpack", list(x), list(k = type$code, dtype = "f32")),
+      operands = list(random_blocks(type, c(sample.int(3L, 1L), extent())))
+    )
+  },
+  packed_product = function(row) {
+    type <- block_type(all = TRUE)
+    count <- sample.int(3L, 1L)
+    x <- random_tensor("f32", c(count * type$elements, extent()), "share")
+    list(
+      f = function(b, x) {
+        run_operation("packed_product", list(b, x), list(k = type$code, dtype = "f32"))
+      },
+      operands = list(random_blocks(type, c(count, extent())), x)
+    )
+  },
   chol = function(row) {
     lower <- flag()
     list(f = function(x) nv_chol(x, lower), operands = list(definite(extent())))

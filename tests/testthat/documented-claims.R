@@ -354,6 +354,27 @@ raised_errors <- alist(
       replace(nv_write_npy(nv_tensor(1L, "ui16")), 23, charToRaw("S"))
     )
   ),
+  nv_read_gguf = list(
+    joist_value_error = nv_read_gguf(test_path("gguf", "F32.values.npy")),
+    joist_value_error = nv_read_gguf(test_path("gguf", "Q8_0.gguf"), "y"),
+    joist_dtype_error = {
+      bytes <- readBin(test_path("gguf", "F32.gguf"), "raw", 4000)
+      at <- which(bytes == charToRaw("x"))[1] # then rank, two extents and the type
+      writeBin(replace(bytes, at + 21L, as.raw(99)), file <- tempfile())
+      nv_read_gguf(file)
+    }
+  ),
+  nv_write_gguf = list(
+    joist_dtype_error = nv_write_gguf(list(a = nv_convert(z, "c128")), tempfile()),
+    joist_value_error = nv_write_gguf(list(a = v), tempfile(), list(b = NULL)),
+    joist_value_error = nv_write_gguf(list(a = v), file.path(tempfile(), "a"))
+  ),
+  nv_packed = list(joist_value_error = nv_quantize(rep(1, 32), type = "q8_0") + 1),
+  nv_read_pt = list(
+    joist_value_error = nv_read_pt(test_path("pytorch", "hostile.pt")),
+    joist_value_error = nv_read_pt(test_path("pytorch", "beyond.pt")),
+    joist_value_error = nv_read_pt(test_path("gguf", "F32.gguf"))
+  ),
   nv_zarr = list(
     joist_value_error = nv_zarr(tempfile()),
     joist_value_error = nv_zarr_create(tempfile(), "f32", 3, codecs = "lzma"),

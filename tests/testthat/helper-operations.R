@@ -24,7 +24,7 @@ without_slope <- c(
   "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "bitwise_and", "bitwise_or",
   "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
   "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k", "match", "searchsorted",
-  "tabulate", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "rpois",
+  "tabulate", "pack", "unpack", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "rpois",
   "rcategorical", "reduce_any", "reduce_all", "poisson_quantile", "binomial_quantile"
 )
 # Those that gradient() refuses.
@@ -74,11 +74,14 @@ operation_calls <- function(n, dtype = NULL) {
 
   # Operations without an R function, on a 64th of the elements: a quantile takes microseconds.
   some <- list(v[seq_len(n / 64)], w[seq_len(n / 64)])
-  core <- function(op, operands = some) {
+  core <- function(op, operands = some, attributes = list()) {
     force(op)
     force(operands)
-    function() run_operation(op, operands)
+    function() run_operation(op, operands, attributes)
   }
+  # Blocks of Q8_0, whose code is 8, and numbers that make such.
+  lines <- nv_reshape(v[rep_len(seq_len(n), 1024)], c(128, 8))
+  blocks <- nv_fill(0L, c(4 * 34, 8), "ui8")
   minus <- if (substr(type, 1, 1) %in% c("b", "u")) identity else `-`
 
   counted <- jit(function(n) {
@@ -126,7 +129,11 @@ operation_calls <- function(n, dtype = NULL) {
     match = function() nv_match(numbers[[1]], numbers[[2]]),
     searchsorted = function() nv_searchsorted(sorted, w),
     tabulate = function() nv_tabulate(numbers[[2]], if (given) 100 else 4),
-    matmul = function() nv_matmul(m, m), chol = function() nv_chol(definite),
+    matmul = function() nv_matmul(m, m),
+    pack = core("pack", list(lines), list(k = 8, dtype = "ui8")),
+    unpack = core("unpack", list(blocks), list(k = 8, dtype = "f32")),
+    packed_product = core("packed_product", list(blocks, lines), list(k = 8, dtype = "f32")),
+    chol = function() nv_chol(definite),
     solve = function() nv_solve(small, small), inverse = function() nv_inv(small),
     triangular_solve = function() nv_triangular_solve(small, small, lower = FALSE),
     det = function() nv_det(small),

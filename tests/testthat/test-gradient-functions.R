@@ -78,6 +78,15 @@ test_that("the derivative ends at results that are piecewise constant, not numbe
       match = function(x) nv_match(x, rev(x)),
       searchsorted = function(x) nv_searchsorted(sorted, x),
       tabulate = function(x) nv_tabulate(abs(whole(x)), 3L),
+      pack = function(x) {
+        run_operation("pack", list(nv_pad(nv_convert(x, "f32"), nv_scalar(0, "f32"), 0L, 29L)),
+          list(k = 8, dtype = "ui8")
+        )
+      },
+      unpack = function(x) {
+        bytes <- nv_pad(nv_convert(abs(whole(x)), "ui8"), nv_scalar(0L, "ui8"), 0L, 31L)
+        run_operation("unpack", list(bytes), list(k = 8, dtype = "f32"))
+      },
       fold_in = key_of,
       random_bits = function(x) nv_random_bits(3L, key = key_of(x)),
       randint = function(x) nv_randint(3L, 0L, 9L, key = key_of(x)),
@@ -331,7 +340,8 @@ test_that("the gradient of every operation is what differences say, eagerly and 
   }
   # "alias" marks values while a function is traced, and programs are without it; the result of
   # "print" has no use; "require" belongs to loops with traced counts, which have no derivative.
-  others <- c(without_slope, without_gradient, "alias", "print", "require")
+  # Products of blocks are in f32 only: test-file-gguf.R has theirs.
+  others <- c(without_slope, without_gradient, "alias", "print", "require", "packed_product")
   expect_identical(setdiff(operation_table()$name, c(seen, others)), character())
   expect_false("alias" %in% seen)
 })

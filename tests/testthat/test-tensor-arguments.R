@@ -1,6 +1,8 @@
 # Odd values for every argument of every exported function, one at a time: each is refused by a
 # condition of joist's that is the user's call, without warnings of base R's, or is taken.
 
+checkpoint_file <- normalizePath(test_path("pytorch", "state.pt")) # the tests work elsewhere
+
 # A valid value for every argument, by its name, and by function where it means something else.
 valid_arguments <- function() {
   v <- nv_tensor(c(3, 1, 2), "f32")
@@ -59,6 +61,8 @@ valid_arguments <- function() {
   if (requireNamespace("zip", quietly = TRUE)) nv_write_npz(named$x, npz)
   safetensors <- tempfile()
   nv_save(named$x, safetensors)
+  gguf <- tempfile()
+  nv_write_gguf(named$x, gguf)
   promotion_file <- write_promotion_rules("jax", tempfile(fileext = ".csv"))
   npy <- tempfile()
   nv_write_npy(v, npy)
@@ -77,11 +81,14 @@ valid_arguments <- function() {
     nv_save = named, nv_write_safetensors = named, nv_serialize = named, nv_write_npz = named,
     nv_read_npy = list(con = nv_write_npy(v), dtype = NULL),
     nv_read_npz = list(path = npz, names = "b", dtype = NULL),
-    nv_quantize = list(dtype = "i8", dims = NULL),
+    nv_quantize = list(dtype = "i8", dims = NULL, type = NULL),
     nv_dequantize = list(values = nv_tensor(1:3), scales = c(1, 1), dtype = "f32"),
     nv_read = list(path = safetensors, names = "a"),
     lattice_edges = list(all = TRUE),
     nv_read_safetensors = list(path = safetensors, names = "a"),
+    nv_read_gguf = list(path = gguf, names = "a"), nv_gguf = list(path = gguf),
+    nv_write_gguf = c(named, list(metadata = list(a = "b"))),
+    nv_read_pt = list(path = checkpoint_file),
     nv_unserialize = list(con = nv_serialize(named$x)),
     nv_share = list(x = nv_read_npy(npy, mmap = TRUE)),
     nv_and = bools, nv_or = bools, nv_xor = bools, nv_not = bools, nv_bitwise_and = ints,
@@ -120,8 +127,9 @@ valid_arguments <- function() {
   }
   # Elsewhere `na` says what becomes of missing values.
   for (name in c(
-    "nv_write_bin", "nv_write_npy", "nv_write_npz", "nv_write_safetensors", "nv_save",
-    "nv_serialize", "nv_store", "nv_to_dlpack", "nv_zarr", "nv_zarr_create"
+    "nv_write_bin", "nv_write_npy", "nv_write_npz", "nv_write_safetensors",
+    "nv_write_gguf", "nv_save", "nv_serialize", "nv_store", "nv_to_dlpack", "nv_zarr",
+    "nv_zarr_create"
   )) {
     special[[name]]$na <- 0
   }

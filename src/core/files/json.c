@@ -38,6 +38,12 @@ static size_t utf8_length(const char *at, size_t left) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
+bool joist_is_utf8(const char *text, size_t length) {
+  for (size_t step, at = 0; at < length; at += step)
+    if ((step = utf8_length(text + at, length - at)) == 0) return false;
+  return true;
+}
+
 static bool read_hex(struct joist_json *json, uint32_t *code) {
   if (json->end - json->at < 4) return false;
   *code = 0;

@@ -26,4 +26,7 @@ bool joist_json_number(struct joist_json *json, const char **text, size_t *lengt
 /* Whether this word (true, false, null) comes next; passes it then. */
 bool joist_json_word(struct joist_json *json, const char *word);
 
+/* Whether all bytes are characters of UTF-8. */
+bool joist_is_utf8(const char *text, size_t length);
+
 #endif

@@ -14,14 +14,17 @@ static const struct {
   const struct joist_kernel_table *table;
   const struct joist_gemm_table *gemm;
   const struct joist_fft_table *fft;
+  const struct joist_block_table *blocks;
   const char *flags;
 } instruction_sets[] = {
 #if JOIST_X86_KERNELS
-    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512, &joist_fft_avx512,
+    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512, &joist_fft_avx512, &joist_blocks_avx512,
      "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 " FLAGS_AVX2},
-    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2, &joist_fft_avx2, FLAGS_AVX2},
+    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2, &joist_fft_avx2, &joist_blocks_avx2,
+     FLAGS_AVX2},
 #endif
-    {"generic", &joist_kernels_generic, &joist_gemm_generic, &joist_fft_generic, ""},
+    {"generic", &joist_kernels_generic, &joist_gemm_generic, &joist_fft_generic,
+     &joist_blocks_generic, ""},
 };
 enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
 _Static_assert((int)INSTRUCTION_SETS <= (int)JOIST_INSTRUCTION_SETS_MAX, "room for each");
@@ -156,6 +159,10 @@ const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype) {
   if (!joist_dtype_is_word(dtype)) return NULL;
   const struct joist_gemm_kernel *const kernel = &instruction_sets[selected].gemm->kernel[dtype];
   return kernel->multiply != NULL ? kernel : NULL;
+}
+
+const struct joist_block_table *joist_block_kernels(void) {
+  return instruction_sets[selected].blocks;
 }
 
 /* Whether there are kernels that add elements in a wider dtype. */

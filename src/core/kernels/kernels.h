@@ -2,6 +2,7 @@
 #ifndef JOIST_CORE_KERNELS_KERNELS_H
 #define JOIST_CORE_KERNELS_KERNELS_H
 
+#include "core/kernels/blocks.h"
 #include "core/kernels/fft_kernel.h"
 #include "core/kernels/gemm_kernel.h"
 #include "core/kernels/kernel.h"
@@ -55,6 +56,7 @@ const struct joist_fft_kernel *joist_fft_find(bool wide);
 
 /* NULL for a dtype without a kernel. */
 const struct joist_gemm_kernel *joist_gemm_find(joist_dtype dtype);
+const struct joist_block_table *joist_block_kernels(void);
 
 const struct joist_random_kernels *joist_random_kernels(void);
 

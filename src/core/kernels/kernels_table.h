@@ -1,8 +1,9 @@
-/* The kernel tables of the instruction sets; private to kernels*.c and
- * gemm_*.c. */
+/* The kernel tables of the instruction sets; private to kernels*.c,
+ * gemm_*.c and blocks_*.c. */
 #ifndef JOIST_CORE_KERNELS_KERNELS_TABLE_H
 #define JOIST_CORE_KERNELS_KERNELS_TABLE_H
 
+#include "core/kernels/blocks.h"
 #include "core/kernels/fft_kernel.h"
 #include "core/kernels/gemm_kernel.h"
 #include "core/kernels/kernel.h"
@@ -57,6 +58,12 @@ extern const struct joist_gemm_table joist_gemm_avx2;
 extern const struct joist_gemm_table joist_gemm_avx512;
 extern const struct joist_fft_table joist_fft_avx2;
 extern const struct joist_fft_table joist_fft_avx512;
+#endif
+
+extern const struct joist_block_table joist_blocks_generic;
+#if JOIST_X86_KERNELS
+extern const struct joist_block_table joist_blocks_avx2;
+extern const struct joist_block_table joist_blocks_avx512;
 #endif
 
 #endif

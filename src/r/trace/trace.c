@@ -466,7 +466,8 @@ void joist_r_note_value(joist_value_id **table, uint32_t *capacity, joist_value_
 /* ---- arguments and results ---- */
 
 bool joist_r_is_structure(SEXP x) {
-  return TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "nv_qr"));
+  return TYPEOF(x) == VECSXP &&
+         (!Rf_isObject(x) || Rf_inherits(x, "nv_qr") || Rf_inherits(x, "nv_packed"));
 }
 
 SEXP joist_r_map_leaves(SEXP x, SEXP (*leaf)(SEXP x, void *context), void *context) {

@@ -1,0 +1,177 @@
+#' Packed tensors
+#'
+#' A packed tensor has the quantized blocks of a model file, of a few bits per weight, in the
+#' place of its elements. It is read by [nv_read_gguf()] or made by [nv_quantize()], and stays
+#' packed in memory and in products.
+#'
+#' `print()` shows the values, the type and the bits per weight. `[` gives values, a tensor of
+#' `f32`; only the blocks in question are decoded, so `w[, ids]` looks up some rows of an
+#' embedding. `nv_convert(w, "f16")` and [as_tensor()] decode all of it. `t()` of a packed matrix
+#' moves nothing.
+#'
+#' `%*%`, [crossprod()], [tcrossprod()], [nv_matmul()] and its like multiply a packed matrix with
+#' a tensor or an R matrix in `f32`. Where blocks lie along the dimension that is summed over,
+#' they are decoded within the product: `x %*% w`, `t(w) %*% x` and `crossprod(w, x)` for blocks
+#' along the first dimension, which is how files have them. Otherwise the matrix is decoded
+#' first. In [jit()], packed tensors are arguments or constants like others; derivatives are with
+#' respect to `x`.
+#'
+#' Types are those of the Python package gguf 0.19 except the codebooks IQ1, IQ2 and IQ3: Q4_0,
+#' Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, Q2_K to Q6_K, Q8_K, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0, MXFP4, NVFP4,
+#' Q1_0 and Q2_0. Values are the same bits as that package's, which has no decoder for Q8_1,
+#' Q8_K, Q1_0 and Q2_0.
+#'
+#' @param x A packed tensor.
+#' @param ... As for [`[`][base::Extract] of a tensor of that shape.
+#' @param drop `FALSE` to keep dimensions of extent 1.
+#' @param ambiguous,na Ignored.
+#' @return `[` and `as_tensor()`: a tensor of `f32`. `dim()`: the extents. `t()`: a packed matrix.
+#' @section Errors: `joist_value_error` for arithmetic with a packed tensor; convert it first.
+#' @examples
+#' w <- nv_quantize(matrix(rnorm(64 * 3), 64), type = "q4_0")
+#' w
+#' w[1:3, 2]
+#' crossprod(w, rnorm(64))
+#' nv_convert(w, "bf16")[1:2, ]
+#' @name nv_packed
+NULL
+
+# Blocks as ui8, of the shape of the elements but for the first extent. The only element is named
+# by the type, so that jit() has it in its key; "t" is of a matrix that is turned.
+new_packed <- function(bytes, type, turned = FALSE) {
+  structure(list(bytes), names = c(type, paste0("t", type))[1L + turned], class = "nv_packed")
+}
+
+is_packed <- function(x) inherits(x, "nv_packed")
+
+packed_parts <- function(x) {
+  name <- names(unclass(x))
+  type <- sub("^t", "", name)
+  list(bytes = .subset2(x, 1L), type = type, turned = name != type, facts = block_facts(type))
+}
+
+block_types <- function() .Call(joist_r_block_types)$name
+
+block_facts <- function(type) {
+  types <- .Call(joist_r_block_types)
+  lapply(types, `[[`, match(type, types$name))
+}
+
+unpacked <- function(x) {
+  parts <- packed_parts(x)
+  values <- unpack_bytes(parts$bytes, parts$facts$code)
+  if (parts$turned) t(values) else values
+}
+
+unpack_bytes <- function(bytes, code) {
+  .Call(joist_r_operation, "unpack", list(bytes), list(k = code, dtype = "f32"))
+}
+
+#' @rdname nv_packed
+#' @export
+as_tensor.nv_packed <- function(x, na = "missing", ...) unpacked(x)
+
+#' @rdname nv_packed
+#' @export
+dim.nv_packed <- function(x) {
+  parts <- packed_parts(x)
+  extents <- as.integer(shape(parts$bytes))
+  extents[1L] <- as.integer(extents[1L] / parts$facts$bytes * parts$facts$elements)
+  if (parts$turned) rev(extents) else extents
+}
+
+#' @export
+length.nv_packed <- function(x) prod(dim(x))
+
+#' @rdname nv_packed
+#' @export
+t.nv_packed <- function(x) {
+  parts <- packed_parts(x)
+  if (ndims(parts$bytes) != 2L) {
+    stop_joist("joist_shape_error", "t() is of a matrix, not of shape ", extents_text(dim(x)))
+  }
+  new_packed(parts$bytes, parts$type, !parts$turned)
+}
+
+#' @rdname nv_packed
+#' @export
+`[.nv_packed` <- function(x, ..., drop = TRUE) {
+  extents <- dim(x)
+  indices <- read_indices(extents, substitute(c(x, ...)), ...)
+  check_flag(drop, "drop")
+  if (length(indices) != length(extents) || length(extents) < 2L) {
+    return(if (is.null(indices)) unpacked(x) else do.call(`[`, c(list(unpacked(x)), indices)))
+  }
+  indices[vapply(indices, is.null, NA)] <- list(TRUE)
+  # Blocks lie along one dimension: that one is indexed when they are decoded.
+  parts <- packed_parts(x)
+  along <- if (parts$turned) 2L else 1L
+  others <- replace(indices, along, list(TRUE))
+  if (parts$turned) others <- rev(others)
+  lines <- do.call(`[`, c(list(parts$bytes), others, drop = FALSE))
+  values <- unpack_bytes(lines, parts$facts$code)
+  if (parts$turned) values <- t(values)
+  own <- replace(rep(list(TRUE), length(extents)), along, indices[along])
+  do.call(`[`, c(list(values), own, drop = drop))
+}
+
+packed_footer <- function(x) {
+  parts <- packed_parts(x)
+  bits <- 8 * parts$facts$bytes / parts$facts$elements
+  paste0("[ ", parts$type, extents_text(dim(x)), ", ", format(bits), " bits per weight ]")
+}
+
+#' @export
+print.nv_packed <- function(x, digits = NULL, max = NULL, ...) {
+  extents <- dim(x)
+  if (is.null(max)) max <- min(getOption("max.print"), 200L)
+  if (prod(extents) > 0) {
+    # Whole lines of blocks, no more than are shown.
+    parts <- packed_parts(x)
+    few <- c(list(TRUE), lapply(shape(parts$bytes)[-1L], function(n) seq_len(min(n, max))))
+    seen <- do.call(`[`, c(list(parts$bytes), few, drop = FALSE))
+    values <- unpack_bytes(seen, parts$facts$code)
+    if (parts$turned) values <- t(values)
+    shown <- if (length(extents) > 1L) corner_values(values, max) else head_values(values, max)
+    print(shown, digits = print_digits(values, digits), right = TRUE)
+    left <- prod(extents) - length(shown)
+    if (left > 0) cat(" ... ", grouped_digits(left), " more\n", sep = "")
+  }
+  cat(packed_footer(x), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+format.nv_packed <- function(x, ...) packed_footer(x)
+
+#' @export
+str.nv_packed <- function(object, ...) {
+  cat(" ", packed_footer(object), "\n", sep = "")
+  invisible(NULL)
+}
+
+# The same function, so that R takes it for a tensor and a packed one, too.
+#' @export
+Ops.nv_packed <- Ops.nv_tensor
+
+# ---- products ----
+
+# A product one of whose operands is packed. The kernel has crossprod(w, x) for blocks along the
+# rows of w; of the others, those that turn into it are transposed.
+packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
+  if (!is_packed(lhs)) { # t(t(y) t(x))
+    return(t(packed_product(rhs, lhs, !rhs_transposed, !lhs_transposed)))
+  }
+  parts <- packed_parts(lhs)
+  plain <- if (is_packed(rhs)) unpacked(rhs) else nv_convert(as_exact_operand(rhs), "f32")
+  if (ndims(plain) < 2L) {
+    shapes <- matrix_shapes(dim(lhs), part_shape(plain), c(lhs_transposed, rhs_transposed))
+    plain <- with_matrix_shape(plain, shapes[[2L]])
+  }
+  if (lhs_transposed == parts$turned || ndims(parts$bytes) != 2L) {
+    return(matrix_product(unpacked(lhs), plain, lhs_transposed, rhs_transposed))
+  }
+  if (rhs_transposed) plain <- t(plain)
+  attributes <- list(k = parts$facts$code, dtype = "f32")
+  .Call(joist_r_operation, "packed_product", list(parts$bytes, plain), attributes)
+}

@@ -1,0 +1,27 @@
+/* Block types for AVX-512 (x86-64-v4), whatever flags the package is compiled with. The
+ * system headers come first, so that the target applies to our own functions only. */
+#include <complex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/kernels/kernels_table.h"
+
+#if JOIST_X86_KERNELS
+#ifdef __clang__
+#pragma clang attribute push(                                                        \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma"))), \
+    apply_to = function)
+#else
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,prefer-vector-width=512")
+#endif
+#define JOIST_BLOCK_TABLE joist_blocks_avx512
+#define VECTOR_BYTES 64
+#include "core/kernels/blocks.inc"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
+#else
+typedef int joist_no_avx512_here; /* ISO C forbids an empty translation unit */
+#endif

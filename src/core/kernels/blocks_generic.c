@@ -1,0 +1,6 @@
+/* Block types for the instruction set that the compiler assumes. */
+#include "core/kernels/kernels_table.h"
+
+#define JOIST_BLOCK_TABLE joist_blocks_generic
+#define VECTOR_BYTES 16
+#include "core/kernels/blocks.inc"

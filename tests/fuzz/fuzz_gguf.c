@@ -1,0 +1,54 @@
+/* GGUF files: tensors of what is taken are read, metadata is walked, and cut files ask for more. */
+#include "core/files/gguf.h"
+#include "fuzz.h"
+
+static void walk(const struct joist_gguf *file, const unsigned char *data, size_t size,
+                 struct joist_gguf_value value) {
+  size_t at = value.at, length;
+  const joist_dtype dtype = joist_gguf_dtype(value.type);
+  HOLDS(value.at <= size);
+  if (dtype != JOIST_DTYPE_NONE || value.type == JOIST_GGUF_BOOL) {
+    const size_t each = dtype == JOIST_DTYPE_NONE ? 1 : joist_dtype_size(dtype);
+    HOLDS(value.count <= (size - value.at) / each);
+    return;
+  }
+  for (uint64_t k = 0; k < value.count; k++) {
+    if (value.type == JOIST_GGUF_STRING) {
+      const char *const string = joist_gguf_string(file, data, &at, &length);
+      HOLDS(at <= size && string + length <= (const char *)data + size);
+    } else {
+      walk(file, data, size, joist_gguf_array(file, data, &at));
+    }
+  }
+  HOLDS(at <= size);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
+  struct joist_gguf whole, part;
+  struct joist_error error;
+  if (joist_gguf_parse(data, size, size, &whole, &error) == JOIST_OK) {
+    HOLDS(whole.needed == 0);
+    for (size_t k = 0; k < whole.pair_count; k++) walk(&whole, data, size, whole.pairs[k].value);
+    for (size_t k = 0; k < whole.count; k++) {
+      const struct joist_gguf_tensor *const tensor = &whole.tensors[k];
+      HOLDS(tensor->start <= size && tensor->bytes <= size - tensor->start);
+      const struct joist_elements elements = {.dtype = tensor->dtype,
+                                              .swapped = whole.swapped,
+                                              .shape = tensor->shape,
+                                              .count = tensor->count,
+                                              .start = tensor->start};
+      if (tensor->dtype != JOIST_DTYPE_NONE) read_and_write(elements, data, size);
+    }
+    /* A part of the header asks for more, until it is all there. */
+    size_t there = size / 2;
+    do {
+      HOLDS(joist_gguf_parse(data, there, size, &part, &error) == JOIST_OK);
+      HOLDS(part.needed == 0 || (part.needed > there && part.needed <= size));
+      there = part.needed;
+      if (there == 0) HOLDS(part.count == whole.count && part.pair_count == whole.pair_count);
+      joist_gguf_free(&part);
+    } while (there > 0);
+  }
+  joist_gguf_free(&whole);
+  return 0;
+}

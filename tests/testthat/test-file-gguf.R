@@ -1,0 +1,153 @@
+# GGUF files and packed tensors. tests/testthat/gguf has files that the Python package gguf 0.19
+# wrote, and the values that it makes of them.
+
+gguf_case <- function(name) test_path("gguf", paste0(name, ".gguf"))
+
+# Bit for bit, but for which NaN it is.
+expect_same_bits <- function(got, want, label) {
+  bits <- function(x) as_array(nv_bitcast_convert(x, "i32"), "double")
+  nan <- is.nan(as_array(want))
+  expect_identical(is.nan(as_array(got)), nan, label = label)
+  expect_identical(bits(got)[!nan], bits(want)[!nan], label = label)
+}
+
+test_that("tensors have the values that the Python package gguf makes of them", {
+  types <- sub("[.]values[.]npy$", "", list.files(test_path("gguf"), "npy$"))
+  expect_gt(length(types), 10L)
+  for (type in types) {
+    model <- nv_read_gguf(gguf_case(type))
+    want <- nv_read_npy(test_path("gguf", paste0(type, ".values.npy")), reversed = TRUE)
+    x <- model$x
+    got <- if (is_packed(x)) as_tensor(x) else nv_convert(x, "f32")
+    expect_same_bits(got, want, type)
+    expect_identical(model$one, nv_tensor(c(1.5, -2), "f32"))
+    if (is_packed(x)) {
+      expect_identical(dim(x), dim(want))
+      expect_same_bits(x[3:5, 2, drop = FALSE], want[3:5, 2, drop = FALSE], type)
+      expect_same_bits(t(x)[c(3, 1), ], t(want)[c(3, 1), ], type)
+      expect_output(print(x), paste0(type, "\\{256x3\\}.* bits per weight"))
+      y <- nv_tensor(stats::qnorm(stats::ppoints(512)), "f32", shape = c(256L, 2L))
+      if (!anyNA(as_array(want)) && all(is.finite(as_array(want)))) {
+        expect_equal(as_array(crossprod(x, y)), as_array(crossprod(want, y)), tolerance = 1e-5)
+      }
+    }
+  }
+})
+
+test_that("metadata of every type is read, in either byte order", {
+  for (name in c("meta", "big")) {
+    listed <- nv_gguf(gguf_case(name))
+    expect_identical(attr(listed, "big_endian"), name == "big")
+    expect_identical(attr(listed, "version"), 3L)
+    expect_identical(listed$type, c("F32", "I16", "F64", "Q8_0"))
+    expect_identical(listed$bytes, c(24, 8, 16, 68))
+    m <- attr(listed, "metadata")
+    expect_identical(m$u8, nv_scalar(255L, "ui8"))
+    expect_identical(m$i8, nv_scalar(-128L, "i8"))
+    expect_identical(m$u16, nv_scalar(65535L, "ui16"))
+    expect_identical(m$i16, nv_scalar(-32768L, "i16"))
+    expect_identical(m$u32, nv_scalar(4294967295, "ui32"))
+    expect_identical(m$i32, nv_scalar(-2147483648, "i32"))
+    expect_identical(m$f32, nv_scalar(0.1, "f32"))
+    expect_identical(m$u64, nv_tensor("18446744073709551615", "ui64", integer()))
+    expect_identical(m$i64, nv_tensor("-9223372036854775808", "i64", integer()))
+    expect_identical(m$f64, nv_scalar(0.1, "f64"))
+    expect_identical(m$yes, TRUE)
+    expect_identical(m$text, "gr\u00fc\u00df")
+    expect_identical(m$numbers, nv_tensor(1:3, "i32"))
+    expect_identical(m$words, c("a", "", "bc"))
+    model <- nv_read_gguf(gguf_case(name))
+    expect_identical(model$a, nv_tensor(matrix(0:5, 3), "f32"))
+    expect_identical(model$b, nv_tensor(0:3, "i16"))
+    expect_identical(model$c, nv_tensor(c(1.5, 2.5), "f64"))
+    expect_identical(dim(model$q), c(32L, 2L))
+    expect_true(all(abs(as_array(as_tensor(model$q))) < 5))
+    expect_identical(names(nv_read_gguf(gguf_case(name), "b")), "b")
+    expect_identical(shape(nv_read_gguf(gguf_case(name), "q", raw = TRUE)$q), c(34L, 2L))
+  }
+})
+
+test_that("files that are written are read again, also in parts", {
+  file <- withr::local_tempfile(fileext = ".gguf")
+  x <- list(
+    w = nv_quantize(matrix(stats::qnorm(stats::ppoints(128)), 64), type = "q4_0"),
+    a = nv_tensor(array(1:24, 2:4), "bf16"), b = nv_scalar(2L, "i64"),
+    e = nv_tensor(integer(), "i8")
+  )
+  given <- list(
+    name = "x", one = nv_tensor(1L, "ui32"), deep = list(1:2, list("a", TRUE)), d = 0.5,
+    flags = c(TRUE, FALSE)
+  )
+  nv_write_gguf(x, file, given)
+  back <- nv_read_gguf(file)
+  expect_identical(unclass(back$w), unclass(x$w))
+  expect_identical(back[c("a", "b", "e")], x[c("a", "b", "e")], ignore_attr = TRUE)
+  m <- attr(back, "metadata")
+  expect_identical(m$name, "x")
+  expect_identical(m$one, nv_tensor(1L, "ui32"))
+  expect_identical(m$deep, list(nv_tensor(1:2, "i32"), list("a", TRUE)))
+  expect_identical(m$d, nv_scalar(0.5, "f64"))
+  expect_identical(m$flags, c(TRUE, FALSE))
+  folder <- withr::local_tempdir()
+  parts <- file.path(folder, sprintf("m-%05d-of-00002.gguf", 1:2))
+  split <- function(no) {
+    list(split.no = nv_scalar(no, "ui16"), split.count = nv_scalar(2L, "ui16"),
+      split.tensors.count = 4L)
+  }
+  nv_write_gguf(x[1:3], parts[1], c(split(0L), given))
+  nv_write_gguf(x[4], parts[2], split(1L))
+  expect_identical(nv_gguf(parts[2])$name, names(x))
+  expect_identical(names(nv_read_gguf(parts[1], c("e", "w"))), c("e", "w"))
+  unlink(parts[2])
+  expect_error(nv_read_gguf(parts[1]), "is missing", class = "joist_value_error")
+  expect_error(nv_write_gguf(list(a = nv_tensor(1, "f8E4M3FN")), file), class = "joist_dtype_error")
+  expect_error(nv_write_gguf(list(a = t(x$w)), file), class = "joist_value_error")
+  expect_error(
+    nv_write_gguf(x, file, list(a = sum)), "^a: this is not", class = "joist_value_error"
+  )
+})
+
+test_that("products with packed matrices are those with their values", {
+  set.seed(1)
+  x <- matrix(rnorm(512 * 20), 512)
+  for (type in c("q4_0", "q5_1", "q8_0", "mxfp4", "tq2_0")) {
+    w <- nv_quantize(matrix(rnorm(512 * 7), 512), type = type)
+    plain <- as_array(as_tensor(w))
+    for (n in c(1, 3, 20)) {
+      part <- x[, seq_len(n), drop = FALSE]
+      want <- crossprod(plain, part)
+      expect_equal(as_array(crossprod(w, part)), want, tolerance = 1e-5)
+      expect_equal(as_array(t(w) %*% part), want, tolerance = 1e-5)
+      expect_equal(as_array(t(part) %*% w), t(want), tolerance = 1e-5)
+      expect_equal(as_array(jit(function(w, x) crossprod(w, x))(w, nv_tensor(part, "f32"))), want,
+        tolerance = 1e-5
+      )
+    }
+    expect_equal(as_array(w %*% (1:7)), plain %*% (1:7), tolerance = 1e-5)
+    expect_equal(as_array(nv_matmul(t(w), x[, 1])), crossprod(plain, x[, 1]), tolerance = 1e-5)
+    # The other operand has a derivative.
+    y <- nv_tensor(x[, 1:2], "f32")
+    slope <- gradient(function(y) sum(crossprod(w, y)^2))(y)[[1]]
+    expect_equal(as_array(slope), 2 * plain %*% crossprod(plain, x[, 1:2]), tolerance = 1e-4)
+  }
+  # Types of equal bytes have programs of their own.
+  f <- jit(function(w, x) crossprod(w, x))
+  q1 <- new_packed(nv_tensor(matrix(60L, 18, 2), "ui8"), "Q1_0")
+  q2 <- new_packed(nv_tensor(matrix(60L, 18, 2), "ui8"), "Q2_0")
+  expect_identical(shape(f(q1, nv_fill(1, c(128, 1)))), c(2L, 1L))
+  expect_identical(shape(f(q2, nv_fill(1, c(64, 1)))), c(2L, 1L))
+  expect_error(q1 + 1, class = "joist_error")
+})
+
+test_that("blocks that cannot be made are errors", {
+  x <- c(rep(1, 40), NaN, rep(2, 23))
+  for (type in c("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "mxfp4")) {
+    expect_error(nv_quantize(x, type = type), "33 to 64", class = "joist_value_error")
+  }
+  expect_error(nv_quantize(c(rep(0, 31), 1e30), type = "q8_0"), class = "joist_value_error")
+  expect_error(nv_quantize(1:31, type = "q8_0"), class = "joist_shape_error")
+  expect_error(nv_quantize(1:32, type = "q9"), class = "joist_value_error")
+  w <- nv_quantize(matrix(1, 3, 64), type = "q8_0", block_dim = 2)
+  expect_identical(dim(w), c(3L, 64L))
+  expect_equal(as_array(w %*% rep(1, 64)), matrix(64, 3, 1), tolerance = 1e-3)
+})
