@@ -296,6 +296,9 @@ test_that("every function of dims takes their names", {
     "rowSums", "colSums", "rowMeans", "colMeans", "nv_iota", "nv_stack", "nv_concatenate",
     "nv_unsqueeze"
   )
+  groups <- grep("^nv_segment_", getNamespaceExports("joist"), value = TRUE)
+  more[groups] <- list(list(ids = c(1L, 2L, 1L), count = 2L))
+  more$nv_segment_quantile$probs <- 0.5
   tried <- character()
   for (name in setdiff(getNamespaceExports("joist"), other)) {
     f <- getExportedValue("joist", name)

@@ -50,16 +50,16 @@ static const struct joist_operation operations[JOIST_OP_COUNT] = {
                      .results = 1,                       \
                      .kinds = KINDS,                     \
                      .combine = JOIST_OP_##ID},
-#define STEP(ID, NAME, CLASS, ATTRIBUTES)                \
-  [JOIST_OP_##ID] = {.name = NAME,                       \
-                     .generic = "",                      \
-                     .family = JOIST_FAMILY_ELEMENTWISE, \
-                     .class = JOIST_CLASS_##CLASS,       \
-                     .least = 1,                         \
-                     .most = 1,                          \
-                     .results = 1,                       \
-                     .kinds = BIUFC,                     \
-                     .attributes = ATTRIBUTES,           \
+#define STEP(ID, NAME, CLASS, ATTRIBUTES)                  \
+  [JOIST_OP_##ID] = {.name = NAME,                         \
+                     .generic = "",                        \
+                     .family = JOIST_FAMILY_ELEMENTWISE,   \
+                     .class = JOIST_CLASS_##CLASS,         \
+                     .least = 1,                           \
+                     .most = 1,                            \
+                     .results = 1,                         \
+                     .kinds = BIUFC,                       \
+                     .attributes = (uint32_t)(ATTRIBUTES), \
                      .combine = JOIST_OP_##ID},
 #define REDUCTION(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES, GENERIC) \
   [JOIST_OP_##ID] = {.name = NAME,                                      \
@@ -70,7 +70,7 @@ static const struct joist_operation operations[JOIST_OP_COUNT] = {
                      .most = 1,                                         \
                      .results = 1,                                      \
                      .kinds = KINDS,                                    \
-                     .attributes = ATTRIBUTES,                          \
+                     .attributes = (uint32_t)(ATTRIBUTES),              \
                      .combine = JOIST_OP_##COMBINE},
 #define CUMULATIVE(ID, NAME, CLASS, KINDS, COMBINE, ATTRIBUTES) \
   [JOIST_OP_##ID] = {.name = NAME,                              \
@@ -81,7 +81,7 @@ static const struct joist_operation operations[JOIST_OP_COUNT] = {
                      .most = 1,                                 \
                      .results = 1,                              \
                      .kinds = KINDS,                            \
-                     .attributes = ATTRIBUTES,                  \
+                     .attributes = (uint32_t)(ATTRIBUTES),      \
                      .combine = JOIST_OP_##COMBINE,             \
                      .shape = joist_scan_shape,                 \
                      .run = joist_scan_run},
@@ -94,20 +94,20 @@ static const struct joist_operation operations[JOIST_OP_COUNT] = {
                      .most = MOST,                                                \
                      .results = RESULTS,                                          \
                      .kinds = KINDS,                                              \
-                     .attributes = ATTRIBUTES,                                    \
+                     .attributes = (uint32_t)(ATTRIBUTES),                        \
                      .combine = JOIST_OP_##ID,                                    \
                      .shape = joist_##FUNCTION##_shape,                           \
                      .run = joist_##FUNCTION##_run},
-#define REGIONS(ID, NAME, LEAST, COUNT, ATTRIBUTES)  \
-  [JOIST_OP_##ID] = {.name = NAME,                   \
-                     .generic = "",                  \
-                     .family = JOIST_FAMILY_REGIONS, \
-                     .class = JOIST_CLASS_LAYOUT,    \
-                     .least = LEAST,                 \
-                     .most = ANY,                    \
-                     .regions = COUNT,               \
-                     .kinds = BIUFC,                 \
-                     .attributes = ATTRIBUTES,       \
+#define REGIONS(ID, NAME, LEAST, COUNT, ATTRIBUTES)        \
+  [JOIST_OP_##ID] = {.name = NAME,                         \
+                     .generic = "",                        \
+                     .family = JOIST_FAMILY_REGIONS,       \
+                     .class = JOIST_CLASS_LAYOUT,          \
+                     .least = LEAST,                       \
+                     .most = ANY,                          \
+                     .regions = COUNT,                     \
+                     .kinds = BIUFC,                       \
+                     .attributes = (uint32_t)(ATTRIBUTES), \
                      .combine = JOIST_OP_##ID},
 #include "core/program/ops.def"
 };
