@@ -18,7 +18,7 @@ static int32_t data[CHUNKS][ELEMENTS], got[CHUNKS][ELEMENTS];
 
 static void set_chunks(struct joist_chunk chunks[CHUNKS], int32_t elements[CHUNKS][ELEMENTS]) {
   for (int k = 0; k < CHUNKS; k++)
-    chunks[k] = (struct joist_chunk){.path = paths[k], .data = elements[k]};
+    chunks[k] = (struct joist_chunk){.path = paths[k], .data = elements[k], .size = SIZE_MAX};
 }
 
 /* The bytes that a chunk without codecs has. */
@@ -107,7 +107,7 @@ static void test_what_is_wrong(void) {
 /* A byte is true or false, or the chunk is broken. */
 static void test_bools(void) {
   unsigned char bools[6] = {0, 1, 1, 0, 1, 0}, back[6];
-  struct joist_chunk chunk = {.path = paths[0], .data = bools};
+  struct joist_chunk chunk = {.path = paths[0], .data = bools, .size = SIZE_MAX};
   struct joist_chunk_format format = {
       .elements = {.dtype = JOIST_BOOL, .shape = {1, {6}}, .count = 6}};
   const struct joist_run run = {.threads = 1};
@@ -131,7 +131,7 @@ static void test_narrow(void) {
   const struct joist_run run = {.threads = 2, .parallel_from = 1};
   for (int c_order = 0; c_order < 2; c_order++)
     for (size_t codecs = 0; codecs < 2; codecs++) {
-      struct joist_chunk chunk = {.path = paths[0], .data = elements};
+      struct joist_chunk chunk = {.path = paths[0], .data = elements, .size = SIZE_MAX};
       struct joist_chunk_format format = {.elements = {.dtype = JOIST_I4,
                                                        .c_order = c_order == 1,
                                                        .shape = {2, {6, 1}},

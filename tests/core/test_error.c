@@ -45,6 +45,7 @@ static size_t fact_of(const char *braced, const char **fact) {
   *fact = strncmp(braced, "range", 5) == 0    ? "type"
           : strncmp(braced, "rank", 4) == 0   ? "shape"
           : strncmp(braced, "matrix", 6) == 0 ? "batch"
+          : strncmp(braced, "caller", 6) == 0 ? "op"
                                               : braced;
   return strcspn(*fact, " }");
 }

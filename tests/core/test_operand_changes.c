@@ -58,6 +58,7 @@ static struct joist_type promoted(const struct joist_rules *rules, joist_op op,
       if (op == JOIST_OP_MATMUL) return matrix_product_of(rules, joined(rules, operands, count));
       return by_fact(rules, op, joined(rules, operands, count));
     case JOIST_CLASS_INEXACT:
+    case JOIST_CLASS_SPECTRUM:
     case JOIST_CLASS_ANGLE:
       return by_fact(rules, op, joined(rules, operands, count));
     case JOIST_CLASS_AVERAGE:

@@ -188,7 +188,8 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                                NULL) == JOIST_OK;
   if (joined && op == JOIST_OP_MATMUL) join = matrix_product_of(rules, join);
   struct joist_type float_join = join;
-  floated = joined && with_float(rules, fact_of(op), &float_join);
+  const bool transforms = class == JOIST_CLASS_SPECTRUM && inexact(join.dtype);
+  floated = joined && with_float(rules, transforms ? JOIST_FACT_INEXACT : fact_of(op), &float_join);
   const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
   const bool small = op == JOIST_OP_POW && joined && joist_dtype_bits(join.dtype) < 8 &&
                      !inexact(join.dtype) && join.dtype != JOIST_BOOL;
@@ -250,6 +251,14 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
                      operand == (inexact(join.dtype) ? join.dtype : float_join.dtype)
                  ? NULL
                  : "angle";
+    case JOIST_CLASS_SPECTRUM: {
+      const joist_dtype parts = joist_dtype_complex(float_join.dtype);
+      const bool real = op == JOIST_OP_IRFFT;
+      return floated && s->result[0].ambiguous == float_join.ambiguous &&
+                     s->result[0].dtype == (real ? joist_dtype_real(parts) : parts)
+                 ? NULL
+                 : "spectrum";
+    }
     case JOIST_CLASS_REAL:
       return s->result[0].dtype == joist_dtype_real(join.dtype) &&
                      s->result[0].ambiguous == join.ambiguous && operand == join.dtype
@@ -512,7 +521,7 @@ static void test_table(void) {
     int attributes = 0;
     for (uint32_t left = o->attributes; left > 0; left &= left - 1) attributes++;
     CHECK(attributes <= JOIST_ATTRIBUTES_MAX);
-    CHECK(o->attributes >> JOIST_ATTRIBUTE_COUNT == 0);
+    CHECK((uint64_t)o->attributes >> JOIST_ATTRIBUTE_COUNT == 0);
     CHECK(o->least <= o->most && o->kinds != 0 && o->class < JOIST_CLASS_COUNT);
     const bool bodies = o->family == JOIST_FAMILY_REGIONS;
     CHECK(bodies ? o->results == 0 : o->results >= 1 && o->results <= JOIST_RESULTS_MAX);

@@ -81,8 +81,8 @@ joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dty
   const joist_pair pair = joist_op_pair(op);
   if (rules->has_pairs[pair]) return JOIST_FACT_COUNT;
   switch (joist_op_class(op)) {
-    case JOIST_CLASS_SPECTRUM:
-      return JOIST_FACT_INEXACT;
+    case JOIST_CLASS_SPECTRUM: /* NumPy transforms small integers in f64 and f16 in f32 */
+      return is_inexact(joined) ? JOIST_FACT_INEXACT : JOIST_FACT_LINALG;
     case JOIST_CLASS_INEXACT:
       if (joist_op_is_array(op)) return JOIST_FACT_LINALG;
       return pair == JOIST_PAIR_DIVIDE ? JOIST_FACT_DIVIDE : JOIST_FACT_INEXACT;
