@@ -22,10 +22,10 @@
 #' @param raw `TRUE` to read the bytes of each tensor, `ui8`, in the place of its elements: of the
 #'   shape of the elements but for the first extent, or of rank 1 if the type is unknown.
 #' @param mmap `FALSE` to read the elements now.
-#' @return `nv_read_gguf()`: a named list of tensors, in the order of the file, with the
-#'   metadata, a named list, in the attribute `metadata`. `nv_gguf()`: a data frame of `name`,
-#'   `type` (a number if it is unknown), `shape` (a list), `bytes` and `bits` (per weight), with
-#'   the attributes `metadata`, `version` and `big_endian`.
+#' @return `nv_read_gguf()`: a named list of tensors of the dtypes of their types, in the order of
+#'   the file, with the metadata, a named list, in the attribute `metadata`. `nv_gguf()`: a data
+#'   frame of `name`, `type` (a number if it is unknown), `shape` (a list), `bytes` and `bits` (per
+#'   weight), with the attributes `metadata`, `version` and `big_endian`.
 #' @section Errors: `joist_value_error` for an invalid GGUF file (the message names the field of
 #'   the header), a missing part of a model, and names that the file does not have;
 #'   `joist_dtype_error` for a type that is unknown, unless `raw = TRUE`.

@@ -12,13 +12,16 @@
 #' have the shape that Python shows.
 #'
 #' @param path The name of a file.
-#' @return What was saved: for a state dict a named list of tensors.
+#' @return What was saved: for a state dict a named list of tensors, each of the dtype of its
+#'   storage.
 #' @section Errors: `joist_value_error` for a file that is not such an archive, for a class or
-#'   function other than these (the message names it), and for a damaged pickle, a storage that
-#'   is too short or a tensor beyond its storage; `joist_dtype_error` for a storage of a type
-#'   that joist does not have.
+#'   function other than these (the message names it), also a storage of a type that joist does
+#'   not have, and for a damaged pickle, a storage that is too short or a tensor beyond its storage.
 #' @source Python's `pickletools` documents the instructions of pickles; `torch/serialization.py`
 #'   the archive.
+#' @examples
+#' # In Python: torch.save({"w": torch.ones(2, 3)}, "model.pt")
+#' if (file.exists("model.pt")) nv_read_pt("model.pt")$w
 #' @seealso [nv_read_safetensors()], a format without a program
 #' @export
 nv_read_pt <- function(path) {

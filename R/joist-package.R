@@ -43,8 +43,8 @@
 #' \item Other libraries: [as_tensor()] for the data of other packages, [nv_to_arrow()] for Arrow,
 #'   [python] for Python's arrays, and [nv_to_dlpack()] for any library that reads DLPack.
 #' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()]; [nv_print()] in them.
-#' \item Derivatives: [gradient()], [jacobian()], [nv_vjp()], [nv_stop_gradient()], [nv_checkpoint()],
-#'   [check_gradient()].
+#' \item Derivatives: [gradient()], [jacobian()], [nv_vjp()], [nv_stop_gradient()],
+#'   [nv_checkpoint()], [check_gradient()].
 #' \item Base R: [base_functions]; data frames with [as.data.frame.nv_tensor()], [nv_merge()] and
 #'   [nv_na_omit()], and [to_r()], which makes R vectors of all tensors in them.
 #' \item Programs and machines: [jit()], [program()], [nv_device()], [cuda_diagnostics()],

@@ -100,12 +100,16 @@ integer_bits <- function(x) {
 # A function of two floats of the dtype that nv_atan2() makes of both; narrower floats are computed
 # in f32, if that is `wide` enough to.
 of_common_float <- function(x, y, f, wide = TRUE) {
-  x <- as_operand(x)
-  y <- as_operand(y)
-  one_of <- function(x) nv_aval(dtype(x), 1L, ambiguous(x))
-  made <- nv_atan2(one_of(x), one_of(y))
-  narrow <- wide && !format(dtype(made)) %in% c("f32", "f64")
+  # A bare R number is exact until it meets a dtype.
+  type_of <- function(x) if (is_tensor(x)) nv_aval(dtype(x), shape(x), ambiguous(x)) else x
+  made <- nv_atan2(type_of(x), type_of(y))
+  narrow <- wide && !format(dtype(made)) %of% c("f32", "f64")
   type <- if (narrow) "f32" else dtype(made)
-  value <- f(nv_convert(x, type, ambiguous(made)), nv_convert(y, type, ambiguous(made)))
+  first <- first_tensor(list(x, y))
+  converted <- function(x) {
+    made <- nv_convert(x, type, ambiguous(made))
+    if (is_tensor(x)) made else beside(made, first)
+  }
+  value <- f(converted(x), converted(y))
   if (narrow) nv_convert(value, dtype(made), ambiguous(made)) else value
 }

@@ -24,7 +24,7 @@
 #' @param x A packed tensor.
 #' @param ... As for [`[`][base::Extract] of a tensor of that shape.
 #' @param drop `FALSE` to keep dimensions of extent 1.
-#' @param ambiguous,na Ignored.
+#' @param na Ignored.
 #' @return `[` and `as_tensor()`: a tensor of `f32`. `dim()`: the extents. `t()`: a packed matrix.
 #' @section Errors: `joist_value_error` for arithmetic with a packed tensor; convert it first.
 #' @examples

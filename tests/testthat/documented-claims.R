@@ -359,7 +359,7 @@ raised_errors <- alist(
     joist_value_error = nv_read_gguf(test_path("gguf", "Q8_0.gguf"), "y"),
     joist_dtype_error = {
       bytes <- readBin(test_path("gguf", "F32.gguf"), "raw", 4000)
-      at <- which(bytes == charToRaw("x"))[1] # then rank, two extents and the type
+      at <- which(bytes == charToRaw("x"))[2] # a name, then rank, two extents and the type
       writeBin(replace(bytes, at + 21L, as.raw(99)), file <- tempfile())
       nv_read_gguf(file)
     }

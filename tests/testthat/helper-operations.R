@@ -24,8 +24,8 @@ without_slope <- c(
   "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "bitwise_and", "bitwise_or",
   "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
   "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k", "match", "searchsorted",
-  "tabulate", "pack", "unpack", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom", "rpois",
-  "rcategorical", "reduce_any", "reduce_all", "poisson_quantile", "binomial_quantile"
+  "tabulate", "pack", "unpack", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom",
+  "rpois", "rcategorical", "reduce_any", "reduce_all", "poisson_quantile", "binomial_quantile"
 )
 # Those that gradient() refuses.
 without_gradient <- c(

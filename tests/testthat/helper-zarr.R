@@ -9,7 +9,7 @@ written_codecs <- function() {
 
 # A folder with the stores of other libraries that are kept for tests.
 saved_stores <- function() {
-  files <- readRDS(test_path("saved", "zarr-stores.rds"))
+  files <- readRDS(test_path("zarr-stores.rds"))
   folder <- withr::local_tempdir(.local_envir = parent.frame())
   for (name in names(files)) {
     path <- file.path(folder, name)

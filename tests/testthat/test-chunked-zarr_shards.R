@@ -2,7 +2,7 @@
 # joist writes, in memory beside the store; what is wrong in shards.
 
 test_that("stores of TensorStore and zarr-python are read as these read them", {
-  files <- readRDS(test_path("saved", "zarr-stores.rds"))
+  files <- readRDS(test_path("zarr-stores.rds"))
   folder <- saved_stores()
   for (name in grep("[.]fbytes$", names(files), value = TRUE)) {
     x <- nv_compute(nv_zarr(file.path(folder, sub("[.]fbytes$", "", name))))

@@ -57,7 +57,7 @@ raise_nothing <- c(
 # Pages of functions that return no tensor and therefore name no dtype.
 give_no_tensor <- c(
   "check_gradient", "cuda_diagnostics", "joist_info", "nv_memory",
-  "nv_set_threads", "nv_zarr_store", "promotion_explorer", "promotion_lattice",
+  "nv_set_threads", "nv_write_gguf", "nv_zarr_store", "promotion_explorer", "promotion_lattice",
   "promotion_rules_new", "promotion_table", "with_default_dtypes", "with_promotion"
 )
 

@@ -79,3 +79,11 @@ test_that("they have derivatives, also at zero and where operands are equal", {
   check_gradient(function(x, y) sum(nv_logaddexp(x, y) * y), c(1, 2, 300), c(2, 2, 1))
   check_gradient(function(x, y) sum(nv_hypot(x, y) * nv_copysign(y, x)), c(1, -2), c(2, 2))
 })
+
+test_that("an R number is exact until it meets a dtype", {
+  x <- nv_tensor(c(3, 1e200), "f64")
+  expect_identical(as.vector(nv_hypot(x, c(4, 1e200))), c(5, sqrt(2) * 1e200))
+  expect_identical(as.vector(nv_copysign(x, -1e300)), -as.vector(x))
+  expect_identical(type_of(nv_hypot(x, 4)), "f64")
+  expect_identical(as.vector(jit(function(x) nv_hypot(x, 1e200))(x)), c(1e200, sqrt(2) * 1e200))
+})

@@ -79,7 +79,7 @@ for (rules in promotion_rule_sets()$id) {
     if (!(rules %in% knows_small)) nodes <- c(documented_dtypes, paste0(documented_dtypes, "?"))
     results <- results_under(rules, nodes, nodes)
     for (way in names(results)) {
-      operation <- if (way %in% c("nv_add", "nv_mul", "jit")) "add" else "common"
+      operation <- switch(way, nv_add = , jit = "add", nv_mul = "multiply", "common")
       table <- cells_as_types(rules, nodes, nodes, operation)
       expect_same_cells(results[[way]], table, nodes, nodes, paste(rules, way))
     }

@@ -538,7 +538,7 @@ test_that("a reduction of all elements, one of them missing, is missing, of the 
   expect_identical(anyNA(nv_tensor(1:3)), FALSE)
 })
 
-test_that("as.integer(), as.logical() and as.complex() agree with base R, also for missing values", {
+test_that("as.integer(), as.logical() and as.complex() agree with base R, also for NA", {
   values <- c(-1.9, 0, NA, NaN, 2.5, 1e9)
   for (type in c("f64", "f32")) {
     x <- nv_tensor(values, type)
