@@ -239,7 +239,14 @@ has_traced_index <- function(site, frame) {
 }
 
 fit_target <- function(site, frame, value) {
-  target <- tryCatch(eval(site$target, frame), error = function(e) FALSE)
+  target <- tryCatch(eval(site$target, frame), error = function(e) {
+    if (inherits(e, "joist_trace_error")) stop(e)
+    FALSE
+  })
+  # By a name, NULL becomes a list.
+  if (is.null(target) && is.character(tryCatch(eval(site$one, frame), error = function(e) NULL))) {
+    return()
+  }
   made <- NULL
   if (length(target) == 0L && (is.null(target) || is_plain_number(target))) {
     # A vector that grows by one: its first element.

@@ -585,6 +585,7 @@ assignment <- function(code, context) {
     if (head_of(target) %of% c("[", "[[")) {
       site <- new_site("assign", code, context)
       site$target <- target[[2L]]
+      if (head_of(target) == "[[" && !is.call(target[[3L]])) site$one <- target[[3L]]
       site$index <- Filter(is_plain_index, as.list(target)[-(1:2)])
       value <- call(".joist_fit", site, value)
     }

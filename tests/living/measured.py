@@ -85,10 +85,10 @@ def table(name):
 
 def node_name(result):
     result = NAMES.get(result, result)
-    # No quotes and commas, and no more than 23 bytes.
+    # No spaces, quotes and commas, and no more than 23 bytes.
     if result == "-" or result in NUMBERS:
         return result
-    return re.sub(r"\W+", " ", result).strip()[:23]
+    return re.sub(r"\W+", "_", result).strip("_")[:23]
 
 
 def rules_of(name):

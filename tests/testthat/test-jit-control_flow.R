@@ -1229,3 +1229,17 @@ test_that("long loops of R are traced in linear time", {
     expect_lt(min(ratios), 20)
   }
 })
+
+test_that("NULL becomes a list where a traced value is assigned by a name", {
+  by_name <- function(s) {
+    e <- new.env()
+    e$w[["a"]] <- s
+    l <- NULL
+    l[["b"]] <- s
+    name <- "c"
+    l[[name]] <- 2 * s
+    c(e$w, l)
+  }
+  x <- nv_scalar(2, "f64")
+  expect_identical(lapply(jit(by_name)(x), as.vector), lapply(by_name(x), as.vector))
+})

@@ -317,6 +317,7 @@ static int as_weak(const struct joist_rules *rules, int node) {
 
 int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs) {
   if (pair == JOIST_PAIR_COMMON) return joist_rules_table_entry(rules, lhs, rhs);
+  if (joist_pair_adds(pair) && !rules->has_pairs[pair]) pair = JOIST_PAIR_ADD;
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
   if (left == NONE || right == NONE)
     return rules->has_pairs[pair] ? NONE : joist_rules_table_entry(rules, lhs, rhs);
