@@ -196,7 +196,9 @@ traced_flag <- function(state, depth) {
     sprintf("exists(\"%s\")", traced_pick("x", "zzz", "counter")), "e$seen",
     sprintf("!%s", traced_pick(state$flag)), sprintf("is.na(%s)", traced_number(state, 0L)),
     # Base R compares environments of functions without end.
-    sub("equal(half,", "equal(x,", sprintf("isTRUE(all.equal(%s, %s))", any(), any()), fixed = TRUE),
+    sub(
+      "equal(half,", "equal(x,", sprintf("isTRUE(all.equal(%s, %s))", any(), any()), fixed = TRUE
+    ),
     sprintf("(%s && %s)", traced_flag_leaf(state), traced_flag_leaf(state)),
     sprintf("kind_of(%s) == \"tensor\"", any()), "is.null(r)", "identical(ok, TRUE)"
   )
