@@ -118,6 +118,7 @@ lint: install
 
 # Installed without help pages and vignettes.
 install-quick: $(work)/installed-quick
+	@test -f $(work)/results/install-quick || echo 1 0 0 >$(work)/results/install-quick
 $(work)/installed-quick: $(work)/staged
 	@mkdir -p $(library)
 	@sh tools/step install-quick "" env JOIST_CUDA=no R CMD INSTALL --no-docs --no-test-load \
