@@ -150,7 +150,7 @@ read_parts <- function(array, starts, stops) {
   out <- vector("list", length(starts))
   if (is.null(array$indexes)) array$indexes <- new.env(parent = emptyenv())
   bytes <- prod(chunks) * array$size
-  # Many requests at once, of what is not in files.
+  # Many requests at once, for chunks that are not in files.
   least <- if (is.null(array$store$folder)) base::pmax(1, 2^24 %/% bytes) else 1
   for (some in in_turns(touched_chunks(array, starts, stops), bytes, least)) {
     found <- read_chunks(array, lapply(some, function(one) one$at))

@@ -53,7 +53,7 @@ decode_chunk <- function(bytes, array) {
   from_stored(chunk, array, stored)
 }
 
-# Of text nobody knows how long it is.
+# The size of decoded text is not known in advance.
 decode_text_bytes <- function(bytes, codec) {
   for (most in 16^(4:7)) {
     found <- tryCatch(decode_bytes(bytes, codec, most), joist_error = identity)

@@ -168,7 +168,7 @@ check_separator <- function(x, key, field) {
   if (!is_text_json(x) || !x %in% c("/", ".")) stop_field(key, field, "must be \"/\" or \".\"")
 }
 
-# The value of what is not there, for shards within shards, too.
+# The fill value of missing chunks, also of shards within shards.
 with_fill <- function(codecs, fill) {
   if (!is.null(codecs$inside)) {
     codecs$inside <- with_fill(codecs$inside, fill)

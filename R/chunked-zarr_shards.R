@@ -172,7 +172,7 @@ read_sharded <- function(array, places) {
 
 # ---- writing ----
 
-# A shard is written as a whole: what it has of other chunks stays as it is.
+# A shard is written as a whole; the bytes of its other chunks stay the same.
 write_sharded <- function(array, places, chunks) {
   where <- shard_places(array, places)
   for (key in unique(where$keys)) {

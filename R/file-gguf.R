@@ -187,7 +187,7 @@ nv_write_gguf <- function(x, path, metadata = NULL, na = NULL) {
   invisible(NULL)
 }
 
-# What the header says of a tensor, and its bytes.
+# The header entry of a tensor, and its bytes.
 gguf_info <- function(x, name, offset) {
   if (is_packed(x)) {
     parts <- packed_parts(x)

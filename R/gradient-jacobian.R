@@ -110,18 +110,6 @@ jacobian_of <- function(f, arguments, chosen, mode) {
   })
 }
 
-# A value that has derivatives, in the trace.
-differentiable <- function(leaf) {
-  leaf <- traced_constant(as_operand(leaf))
-  if (!is_float_dtype(leaf)) {
-    stop_joist(
-      "joist_dtype_error", "the value of `f` has a tensor of dtype ", format(dtype(leaf)),
-      ", which has no derivative; convert it to a float"
-    )
-  }
-  leaf
-}
-
 # If an element of a value is missing, so are all of its derivatives.
 with_missing_rows <- function(block, value, input) {
   block <- nv_convert(block, dtype(input), ambiguous(input))

@@ -72,17 +72,20 @@ check_arguments <- function(f, arguments) {
 evaluate_marked <- function(f, arguments) {
   inputs <- arguments
   inputs[] <- Map(mark_leaves, arguments, argument_labels(arguments))
-  value <- map_leaves(call_function(f, inputs), function(leaf) {
-    leaf <- traced_constant(as_operand(leaf))
-    if (!is_float_dtype(leaf)) {
-      stop_joist(
-        "joist_dtype_error", "the value of `f` has a tensor of dtype ", format(dtype(leaf)),
-        ", which has no derivative; convert it to a float"
-      )
-    }
-    leaf
-  })
+  value <- map_leaves(call_function(f, inputs), differentiable)
   list(inputs = inputs, value = value)
+}
+
+# A value that has derivatives, in the trace.
+differentiable <- function(leaf) {
+  leaf <- traced_constant(as_operand(leaf))
+  if (!is_float_dtype(leaf)) {
+    stop_joist(
+      "joist_dtype_error", "the value of `f` has a tensor of dtype ", format(dtype(leaf)),
+      ", which has no derivative; convert it to a float"
+    )
+  }
+  leaf
 }
 
 cotangents_of <- function(taken, seeds) {
