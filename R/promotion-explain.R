@@ -1,4 +1,5 @@
-# Why operands have the common dtype they have. The facts are the core's; here they are worded.
+# Why operands have the common dtype they have. The facts are those of the core, the sentences in
+# promotion-explanations.R.
 
 #' Explain a promotion
 #'

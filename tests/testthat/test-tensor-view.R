@@ -206,14 +206,15 @@ test_that("what does not fit the dtype is an error at joist's next read", {
       x <- sample_tensor(d, n)
       bad <- as(too_much[[k]], typeof(shown_values(d, 1L)))
       call_c("poke", x, 5, bad)
-      # Doubles that no element of an integer dtype, or of a float of fewer than 32 bits, can be are
-      # R's own numbers, as R's C code computes them.
-      narrow <- is_float(d) && dtype_info(d)$bits < 32L
+      # Numbers that no element of an integer dtype, or of a float of fewer than 32 bits, can be are
+      # R's own, as C code of R and of packages computes them.
+      narrow <- dtype_info(d)$bits < 32L
       if ((d %in% c("i64", "ui32", "ui64") || narrow) && !is.na(bad)) {
         want <- replace(shown_values(d, n), 5, bad)
         copies <- list(x, call_c("deep", x), unserialize(serialize(x, NULL)), jit(function(x) x)(x))
         for (copy in copies) {
-          expect_identical(type_of(copy), "f64?", label = d)
+          own <- if (is.integer(bad)) "i32?" else "f64?"
+          expect_identical(type_of(copy), own, label = d)
           expect_values(as.vector(as_array(copy)), want, d)
         }
         expect_values(as.vector(as_array(nv_reverse(x))), rev(want), d)
@@ -234,10 +235,10 @@ test_that("what does not fit the dtype is an error at joist's next read", {
     }
   }
   error <- expect_refusal({
-    x <- nv_tensor(1:9, "ui8")
-    call_c("poke", x, 7, 300L)
+    x <- nv_tensor(1:9 / 2, "f32")
+    call_c("poke", x, 7, 1e300)
     x + x
-  }, "joist_value_error", c("300", "ui8", "7"))
+  }, "joist_value_error", c("1e+300", "f32", "7"))
 })
 
 test_that("a few elements are read as they are now, after all were compared once", {
@@ -263,15 +264,16 @@ test_that("a few elements are read as they are now, after all were compared once
     want[2] <- NA
     if (!is.complex(want)) expect_values(as.vector(as_array(x)), want, label)
   })
-  # What does not fit is an error where it is, and for the whole.
+  # What does not fit is a number of R, where it is and for the whole.
   x <- sample_tensor("ui8", 100L)
   pointer <- call_c("hold", x)
   expect_values(as.vector(as_array(x[[3]])), shown_values("ui8", 3L)[3], "before")
   call_c("poke_held", pointer, 5, 300L)
   expect_values(as.vector(as_array(x[[3]])), shown_values("ui8", 3L)[3], "elsewhere")
-  expect_refusal(x[[5]], "joist_value_error", "300")
-  expect_refusal(x[4:5], "joist_value_error", "300")
-  expect_refusal(x + x, "joist_value_error", "300")
+  expect_identical(as.vector(x[[5]]), 300L)
+  expect_identical(as.vector(x[4:5]), c(shown_values("ui8", 5L)[4], 300L))
+  expect_identical(as.vector(x + x)[5], 600L)
+  expect_identical(type_of(x + x), "i32?")
   # Values that R cannot represent stay as they were.
   large <- nv_tensor(c("9007199254740993", rep("1", 99)), "i64")
   suppressWarnings(pointer <- call_c("hold", large))

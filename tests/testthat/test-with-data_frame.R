@@ -565,3 +565,32 @@ test_that("nv_na_omit() leaves out rows with NaN, as base R those of an R vector
   expect_identical(nv_na_omit(tb)$x, nv_tensor(1, "f16"))
   expect_s3_class(nv_na_omit(tb), "tbl_df")
 })
+
+test_that("what compiled code computes and gives a tensor's attributes to is R's own number", {
+  copied <- function(values, d) {
+    attributes(values) <- attributes(sample_tensor(d, length(values)))
+    values
+  }
+  for (d in c("bool", "i4", "i8", "i16", "ui2", "ui8", "ui16", "f16", "f8E4M3FN")) {
+    values <- c(7L, NA, 100000L)
+    x <- copied(values, d)
+    expect_identical(type_of(x), "i32?", label = d)
+    expect_identical(as.vector(x), values, label = d)
+    expect_identical(as.vector(x + 1L), values + 1L, label = d)
+    expect_output(print(x), "100000", label = d)
+  }
+  # Integers of a bool are counts, even if all of them are 0 or 1.
+  expect_identical(type_of(copied(c(1L, 0L), "bool")), "i32?")
+  for (d in c("i8", "ui8", "i32", "f16", "f32", "i64", "ui64")) {
+    expect_identical(type_of(copied(c(1L, 0L, NA), d)), d)
+  }
+  skip_if_not_installed("data.table")
+  table <- data.table::data.table(
+    g = c(1, 1, 2), ok = nv_tensor(c(TRUE, TRUE, TRUE)), u = nv_tensor(c(200L, 100L, 4L), "ui8")
+  )
+  sums <- function(x) x[, list(ok = sum(ok), u = sum(u)), by = g]
+  environment(sums) <- globalenv() # whose code data.table takes for its own
+  totals <- sums(table)
+  expect_identical(as.vector(totals$ok), 2:1)
+  expect_identical(as.vector(totals$u), c(300L, 4L))
+})

@@ -268,22 +268,22 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
 
 /* ---- steps ---- */
 
-/* All pieces of a tile; `computed` as for run_wrapping(). */
-static size_t run_pieces(struct looking at, size_t n, const void *const *in, void *out,
+/* All pieces of a tile; `computed` as for run_wrapping(). By pointer: a struct that was just
+ * written is copied only when all stores before it are done, those past the caches among them. */
+static size_t run_pieces(struct looking *at, size_t n, const void *const *in, void *out,
                          bool computed) {
-  const struct joist_step *const step = at.step;
-  for (size_t k = 0; k < n; k += PIECE, at.first += PIECE) {
+  const struct joist_step *const step = at->step;
+  for (size_t k = 0; k < n; k += PIECE, at->first += PIECE) {
     const size_t m = joist_smaller(n - k, PIECE);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
     char *const to = (char *)out + k * step->out.size;
     if (step->kind == JOIST_STEP_CONVERT) {
-      convert_piece(&at, m, part, to);
+      convert_piece(at, m, part, to);
       continue;
     }
-    const size_t done =
-        computed ? run_wrapping(&at, m, part, to, true) : run_piece(&at, m, part, to);
+    const size_t done = computed ? run_wrapping(at, m, part, to, true) : run_piece(at, m, part, to);
     if (done < m) return k + done;
   }
   return n;
@@ -292,23 +292,23 @@ static size_t run_pieces(struct looking at, size_t n, const void *const *in, voi
 size_t joist_watch_run(const struct joist_program *program, const struct joist_step *step,
                        size_t first, size_t n, const void *const *in, void *out,
                        struct joist_tally *tally) {
-  const struct looking at = {program, step, tally, first};
+  struct looking at = {program, step, tally, first};
   if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
   /* The whole tile at once, and then only what may not fit. */
   const bool computed = step->fused && is_apart(step, in, out);
   if (computed && !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out)) return n;
-  return run_pieces(at, n, in, out, computed);
+  return run_pieces(&at, n, in, out, computed);
 }
 
 size_t joist_watch_stream(const struct joist_program *program, const struct joist_step *step,
                           size_t first, size_t n, const void *const *in, void *out,
                           struct joist_tally *tally) {
-  const struct looking at = {program, step, tally, first};
+  struct looking at = {program, step, tally, first};
   joist_may_wrap *const stream = (joist_may_wrap *)step->looks[2];
   if (stream == NULL || step->bounds != JOIST_DTYPE_NONE || !is_apart(step, in, out)) return 0;
   const size_t whole = n - n % (JOIST_LINE / step->out.size);
   if (stream(whole, in, out) && (tally != NULL || step->saturates))
-    (void)run_pieces(at, whole, in, out, true);
+    (void)run_pieces(&at, whole, in, out, true);
   return whole;
 }
 

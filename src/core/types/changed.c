@@ -1,6 +1,7 @@
 /* Which values another dtype does not hold. */
 #include "core/types/changed.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,4 +162,42 @@ void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dt
     else
       joist_convert_find(JOIST_UI64, to)(1, &high, (char *)out + k * made);
   }
+}
+
+/* Of an integer dtype or bool. */
+static bool are_whole(joist_dtype dtype, const double *values, size_t n) {
+  const double low = (double)joist_dtype_min_int(dtype);
+  const double end = (double)joist_dtype_max_int(dtype) + 1;
+  for (size_t k = 0; k < n; k++)
+    if (values[k] < low || values[k] >= end || values[k] != trunc(values[k]))
+      if (!isnan(values[k])) return false;
+  return true;
+}
+
+/* Of a float dtype of fewer than 32 bits, for up to PIECE values. */
+static bool are_narrow(joist_dtype dtype, const double *values, size_t n) {
+  double elements[PIECE], back[PIECE];
+  joist_convert_find(JOIST_F64, dtype)(n, values, elements);
+  joist_convert_find(dtype, JOIST_F64)(n, elements, back);
+  for (size_t k = 0; k < n; k++)
+    if (back[k] != values[k] && !isnan(values[k])) return false;
+  return true;
+}
+
+bool joist_holds(joist_dtype dtype, joist_host host, const void *values, size_t n) {
+  const bool whole = joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT;
+  if (host == JOIST_HOST_INTEGER && dtype == JOIST_I32) return true;
+  if (!whole && joist_dtype_bits(dtype) >= 32) return true;
+  for (size_t k = 0; k < n; k += PIECE) {
+    const size_t m = n - k < PIECE ? n - k : PIECE;
+    double numbers[PIECE];
+    if (host == JOIST_HOST_INTEGER)
+      for (size_t j = 0; j < m; j++) {
+        const int number = ((const int *)values)[k + j];
+        numbers[j] = number == INT_MIN ? NAN : number;
+      }
+    const double *const part = host == JOIST_HOST_INTEGER ? numbers : (const double *)values + k;
+    if (!(whole ? are_whole : are_narrow)(dtype, part, m)) return false;
+  }
+  return true;
 }

@@ -3,6 +3,7 @@
 #define JOIST_CORE_TYPES_CHANGED_H
 
 #include "core/types/dtypes.h"
+#include "core/types/host.h"
 
 /* Whether the element at x is another value once it is converted, as an integer that wraps or a
  * number that is rounded; zeros of either sign, and NaN, are the same. */
@@ -21,5 +22,9 @@ size_t joist_count_beyond(size_t n, const void *in, joist_dtype from, joist_dtyp
 /* Replaces converted integers that changed by the bound of their dtype that is nearest; other
  * dtypes are left alone. */
 void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out);
+
+/* Whether all of n doubles or integers of R can be elements of the dtype; NA and NaN count as such.
+ * Doubles are rounded by floats of 32 bits and more. */
+bool joist_holds(joist_dtype dtype, joist_host host, const void *values, size_t n);
 
 #endif

@@ -1,11 +1,9 @@
 /* Reads operands. */
 #include "r/tensor/operands.h"
 
-#include <math.h>
-
 #include "core/base/bits.h"
 #include "core/ops/move/walk.h"
-#include "core/types/convert.h"
+#include "core/types/changed.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/poison.h"
@@ -77,48 +75,24 @@ static struct joist_type type_of_vector(const struct joist_r_marks *marks) {
   return type;
 }
 
-/* Whether all values are elements of an integer dtype. NA and NaN count as such. */
-static bool are_whole(joist_dtype dtype, const double *values, R_xlen_t n) {
-  const double low = (double)joist_dtype_min_int(dtype);
-  const double end = (double)joist_dtype_max_int(dtype) + 1;
-  for (R_xlen_t k = 0; k < n; k++)
-    if (values[k] < low || values[k] >= end || values[k] != trunc(values[k]))
-      if (!isnan(values[k])) return false;
-  return true;
-}
-
-/* Whether all values are elements of a float dtype of fewer than 32 bits, NaN among them. */
-static bool are_narrow(joist_dtype dtype, const double *values, R_xlen_t n) {
-  enum { BLOCK = 256 };
-  double elements[BLOCK], back[BLOCK];
-  for (R_xlen_t k = 0; k < n; k += BLOCK) {
-    const size_t count = joist_smaller((size_t)(n - k), BLOCK);
-    joist_convert_find(JOIST_F64, dtype)(count, values + k, elements);
-    joist_convert_find(dtype, JOIST_F64)(count, elements, back);
-    for (size_t j = 0; j < count; j++)
-      if (back[j] != values[k + (R_xlen_t)j] && !isnan(values[k + (R_xlen_t)j])) return false;
-  }
-  return true;
-}
-
-/* Whether a vector of doubles holds elements of the dtype. Those of f32 are rounded. */
-static bool are_elements(joist_dtype dtype, const double *values, R_xlen_t n) {
-  if (joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT) return are_whole(dtype, values, n);
-  return joist_dtype_bits(dtype) >= 32 || are_narrow(dtype, values, n);
-}
-
 /* The type of a vector's elements. R keeps our attributes when it converts a vector to a wider type
- * (`storage.mode<-`), and when its C code computes with one: dpois(x), the residuals of lm(). Such
- * values are R's own numbers, and their dtype is ambiguous. */
+ * (`storage.mode<-`), and when its C code or that of a package computes with one: dpois(x), the
+ * residuals of lm(), data.table's sums of groups. Such values are R's own numbers, and their dtype
+ * is ambiguous. */
 static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
   static const joist_dtype natural[] = {
-      [LGLSXP] = JOIST_BOOL, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
-  if (TYPEOF(x) == INTSXP || joist_r_is_unknown(x)) return marked;
-  if ((SEXPTYPE)TYPEOF(x) == joist_r_view_type(marked.dtype)) {
-    if (TYPEOF(x) != REALSXP || (ALTREP(x) && !joist_r_view_exposed(x))) return marked;
-    if (are_elements(marked.dtype, REAL_RO(x), XLENGTH(x))) return marked;
-  }
-  return (struct joist_type){natural[TYPEOF(x)], TYPEOF(x) != LGLSXP};
+      [LGLSXP] = JOIST_BOOL, [INTSXP] = JOIST_I32, [REALSXP] = JOIST_F64, [CPLXSXP] = JOIST_C128};
+  const SEXPTYPE type = (SEXPTYPE)TYPEOF(x), viewed = joist_r_view_type(marked.dtype);
+  const size_t n = (size_t)XLENGTH(x);
+  if (joist_r_is_unknown(x)) return marked;
+  if (type == viewed && ALTREP(x) && !joist_r_view_exposed(x)) return marked;
+  const bool fits =
+      type == INTSXP
+          ? viewed != LGLSXP && joist_holds(marked.dtype, JOIST_HOST_INTEGER, INTEGER_RO(x), n)
+      : type == REALSXP
+          ? type == viewed && joist_holds(marked.dtype, JOIST_HOST_DOUBLE, REAL_RO(x), n)
+          : type == viewed;
+  return fits ? marked : (struct joist_type){natural[type], type != LGLSXP};
 }
 
 /* The names of a vector of this shape; R_NilValue if it has none that fit. */
@@ -522,7 +496,7 @@ bool joist_r_refresh(const struct joist_r_value *value, const void *values, size
                      void *elements, uint8_t *mask) {
   const joist_dtype dtype = value->argument.operand.type.dtype;
   if (values != NULL && TYPEOF(value->object) == REALSXP &&
-      !are_elements(dtype, values, (R_xlen_t)n))
+      !joist_holds(dtype, JOIST_HOST_DOUBLE, values, n))
     return false;
   return joist_r_refresh_values(dtype, values, n, elements, mask);
 }
