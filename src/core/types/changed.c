@@ -194,7 +194,7 @@ bool joist_holds(joist_dtype dtype, joist_host host, const void *values, size_t 
     if (host == JOIST_HOST_INTEGER)
       for (size_t j = 0; j < m; j++) {
         const int number = ((const int *)values)[k + j];
-        numbers[j] = number == INT_MIN ? NAN : number;
+        numbers[j] = number == INT_MIN ? (double)NAN : (double)number;
       }
     const double *const part = host == JOIST_HOST_INTEGER ? numbers : (const double *)values + k;
     if (!(whole ? are_whole : are_narrow)(dtype, part, m)) return false;
