@@ -232,7 +232,7 @@ static void test_anvil_small(void) {
 
 /* Rule sets that leave small dtypes undefined. */
 static void test_others(void) {
-  static const char *const ids[] = {"jax_lax",     "numpy_legacy", "cupy",           "dask",
+  static const char *const ids[] = {"jax_lax",     "numpy_legacy", "cupy",           "dask_legacy",
                                     "tensorflow",  "array_api",    "array_api_2024", "python",
                                     "option0",     "option1",      "option2",        "option3",
                                     "option3_bf16"};
@@ -412,7 +412,7 @@ static void test_rank(void) {
 
 /* np.result_type() of NumPy 1.26. */
 static void test_value(void) {
-  static const char *const ids[] = {"numpy_legacy", "dask", "cupy"};
+  static const char *const ids[] = {"numpy_legacy", "dask_legacy", "cupy"};
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
     rules_now = joist_rules_find(ids[i]);
     COMMON("i8", tensor("i8", 1), integer(100));
@@ -619,7 +619,7 @@ int main(void) {
   test_table("numpy", "jep9407_numpy.csv");
   test_table("numpy_legacy", "jep9407_numpy.csv");
   test_table("cupy", "jep9407_numpy.csv");
-  test_table("dask", "jep9407_numpy.csv");
+  test_table("dask_legacy", "jep9407_numpy.csv");
   test_table("torch", "jep9407_pytorch.csv");
   test_table("tensorflow", "jep9407_tensorflow.csv");
   test_table("array_api", "array_api_issue.csv");

@@ -72,6 +72,7 @@ SYSTEMS = {
     "openvino": ("openvino", "node:", WIDE, "element types of OpenVINO's operators", {}),
     "awkward": ("awkward", "", WIDE, "operators and functions of Awkward Array", {}),
     "sparse": ("sparse", "", WIDE, "operators and functions of sparse arrays", {}),
+    "dask": ("dask", "", WIDE, "operators and functions of Dask arrays", {}),
 }
 
 

@@ -214,7 +214,7 @@ test_that("an ambiguous state takes the known dtype that the body gives it", {
     nv_for(2, 0.5, function(i, x) nv_convert(x, "i32")), "is f32?, and the body makes it i32",
     fixed = TRUE
   )
-  for (rules in setdiff(promotion_rule_sets()$id, c("numpy_legacy", "cupy", "dask"))) {
+  for (rules in setdiff(promotion_rule_sets()$id, c("numpy_legacy", "cupy", "dask_legacy"))) {
     with_promotion(rules, {
       x <- nv_tensor(c(1, 2), "f32")
       body <- function(i, s) list(s[[1]] + x, s[[2]])

@@ -90,7 +90,8 @@ test_that("published tables are what additions give", {
   published <- c(
     anvil = "anvil_known.csv", anvl = "anvl_2026_known.csv", jax = "jep9407_jax_numpy.csv",
     jax_lax = "jep9407_jax_lax.csv", numpy = "jep9407_numpy.csv",
-    numpy_legacy = "jep9407_numpy.csv", dask = "jep9407_numpy.csv", cupy = "jep9407_numpy.csv",
+    numpy_legacy = "jep9407_numpy.csv", dask_legacy = "jep9407_numpy.csv",
+    cupy = "jep9407_numpy.csv",
     torch = "jep9407_pytorch.csv", tensorflow = "jep9407_tensorflow.csv",
     array_api = "array_api_issue.csv"
   )
@@ -206,7 +207,7 @@ test_that("NumPy 1 looks at values, as np.result_type() does", {
   expect_identical(type(f32, 1e30), "f32")
   expect_identical(type(i8, nv_scalar(5, "i64")), "i8")
   expect_identical(type(i8, nv_scalar(5, "i64"), "cupy"), "i64")
-  expect_identical(type(i8, nv_scalar(1000, "i64"), "dask"), "i16")
+  expect_identical(type(i8, nv_scalar(1000, "i64"), "dask_legacy"), "i16")
   expect_identical(as_array(with_promotion("numpy_legacy", ui8 + 300L)), c(301L, 301L))
 })
 

@@ -113,7 +113,7 @@ difference_of <- function(row, id) {
 measured <- c(
   "numba", "numba_scalar", "numexpr", "pandas", "pandas_nullable", "pandas_arrow", "clickhouse",
   "datafusion", "pytensor", "taichi", "halide", "blosc2", "postgresql", "onnxscript", "ndonnx",
-  "onnx", "openvino", "awkward", "sparse"
+  "onnx", "openvino", "awkward", "sparse", "dask"
 )
 
 test_that("every cell is what its operation gives", {

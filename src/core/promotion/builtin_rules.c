@@ -20,7 +20,7 @@ static const char *const ids[] = {"anvil",
                                   "numpy",
                                   "numpy_legacy",
                                   "cupy",
-                                  "dask",
+                                  "dask_legacy",
                                   "torch",
                                   "tensorflow",
                                   "array_api",
@@ -69,7 +69,8 @@ static const char *const ids[] = {"anvil",
                                   "onnx",
                                   "openvino",
                                   "awkward",
-                                  "sparse"};
+                                  "sparse",
+                                  "dask"};
 
 enum { COUNT = sizeof ids / sizeof *ids };
 
