@@ -15,7 +15,9 @@ count <- if (length(given) > 1L) given[2L] else "20"
 seed <- if (length(given) > 2L) given[3L] else "1"
 asked <- c(
   "tf_numpy_all", "tf_numpy_safe", "tf_numpy_legacy", "tf_numpy_prefer32", "tensorflow_2", "keras",
-  "mlx", "tinygrad", "octave", "base_r", "c", "arrow", "polars", "duckdb", "array_api_2025"
+  "mlx", "tinygrad", "octave", "base_r", "c", "arrow", "polars", "duckdb", "array_api_2025", "dask",
+  "sparse", "awkward", "blosc2", "pandas", "pandas_nullable", "numexpr", "pytensor", "numba",
+  "ndonnx", "datafusion", "clickhouse"
 )
 if (length(given) > 3L) asked <- given[-(1:3)]
 

@@ -4,7 +4,7 @@
 
 trees.R evaluates the expressions under the rule set ID. In them, x_i8 is a tensor of one dimension,
 s_i8 one of rank 0. A dtype is "-" where the system refuses. Exit status 77 if the system is not
-installed. The systems are those that systems.py asks.
+installed. The systems are those of systems.py and of measured_trees.py.
 """
 import contextlib
 import os
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import warnings
 
+import measured_trees
 import systems
 import systems_text
 from rules_file import HERE, NUMBERS, WEAK, NotInstalled
@@ -222,6 +223,8 @@ def c():
 
 
 SCRIPTS = {"octave": octave, "base_r": base_r, "c": c}
+SCRIPTS.update({name: lambda make=make: System(*make())
+                for name, make in measured_trees.SYSTEMS.items()})
 
 
 def main(arguments):
