@@ -14,6 +14,10 @@
 #' @return If all results are tensors of one shape: a tensor of their common dtype with the
 #'   extents of one result, then those of `dims`, with their names; otherwise a list of the results
 #'   in column-major order. Without slices, `f` is called on an [nv_aval()].
+#' @section Traced tensors: In [jit()] a function of many slices is traced once, for all of them, as
+#'   by [nv_vmap()]: sums may then add in another order. One that changes variables, or returns
+#'   something else than a tensor, is called for each slice, and its operations are part of the
+#'   program as often.
 #' @section Errors: `joist_shape_error` for dimensions that do not exist; those of `f`.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 5, 4, 7), 2))
@@ -35,6 +39,15 @@ nv_apply <- function(x, dims, f, ...) {
     one <- f(nv_aval(dtype(x), kept, ambiguous(x)), ...)
     return(if (inherits(one, "nv_tensor")) empty_like(one, extents[dims], x) else list())
   }
+  if (is_traced(x)) {
+    f <- rewritten(f)
+    all <- slices_at_once(x, dims, f, ...)
+    if (!is.null(all)) {
+      own <- seq_len(ndims(all) - 1L)
+      out <- nv_reshape(all, c(shape(all)[own], extents[dims]))
+      return(with_labels(out, c(labels_of(all)[own], labels_of(x)[dims])))
+    }
+  }
   results <- each_slice(x, dims, kept, f, ...)
   one <- if (is_tensor(results[[1L]])) shape(results[[1L]])
   same <- function(y) is_tensor(y) && identical(shape(y), one)
@@ -43,6 +56,20 @@ nv_apply <- function(x, dims, f, ...) {
   }
   out <- nv_reshape(.Call(joist_r_concatenate, results, 1L, TRUE), c(one, extents[dims]))
   with_labels(out, c(labels_of(results[[1L]]), labels_of(x)[dims]))
+}
+
+# What f gives for all slices of a traced tensor, along the last dim; NULL if it is to be called for
+# each, as it gives no tensor or changes variables.
+slices_at_once <- function(x, dims, f, ...) {
+  rest <- seq_along(shape(x))[-dims]
+  count <- prod(shape(x)[dims])
+  all <- nv_reshape(nv_transpose(x, c(rest, dims)), c(shape(x)[rest], count))
+  all <- with_labels(all, c(labels_of(x)[rest], list(NULL)))
+  one <- function(slice) {
+    value <- f(slice, ...)
+    if (is_tensor(value)) value else stop_joist("joist_value_error", "no tensor")
+  }
+  without_changes(vmapped(one, list(all), list(length(rest) + 1L), Inf))
 }
 
 # The names along each dimension.

@@ -47,7 +47,7 @@ user_frames <- function(numbers) {
 }
 
 # The variables that have changed since: slots with `before`, what they had. Others than those made
-# in the trace may not have changed, or, if `more`, may only be new.
+# in the trace may not have changed, or, if `more`, may only be new; without a site, they may.
 changed_slots <- function(world, frame, site, more = FALSE) {
   now <- .Call(joist_r_world_look, world$all, 0L, list())
   names <- .Call(joist_r_world_changes, world$before, now)
@@ -61,7 +61,7 @@ changed_slots <- function(world, frame, site, more = FALSE) {
       value <- now[[k]][[2L]][match(name, now[[k]][[1L]])]
       if (slot$before$state == "unbound" && inherits(value[[1L]], "refMethodDef")) next
       own <- k <= length(world$inner) || more && is_new(slot)
-      if (!own || name == "") stop_effect(site, slot)
+      if (!is.null(site) && (!own || name == "")) stop_effect(site, slot)
       slots[[paste(k, name)]] <- slot
     }
   }
@@ -151,6 +151,18 @@ without_effects <- function(call, expr) {
     }
   }
   value
+}
+
+# NULL if `expr` changes variables or raises an error, after which all are as before.
+without_changes <- function(expr) {
+  before <- mget(c("frames", "failure"), flow)
+  on.exit(list2env(before, flow))
+  world <- look_around(globalenv())
+  flow$frames <- c(flow$frames, list(globalenv()))
+  value <- tryCatch(expr, error = function(e) NULL)
+  slots <- changed_slots(world, globalenv(), NULL)
+  for (slot in slots) put_back(slot)
+  if (length(slots) == 0L) value
 }
 
 put_back <- function(slot) {

@@ -96,3 +96,38 @@ test_that("compiled functions give the same, and wrong dimensions are refused", 
   }
   expect_error(nv_apply(x, 1, function(z) stop("mine")), "mine")
 })
+
+test_that("slices of a traced tensor are one computation, unless R code tells them apart", {
+  m <- array(as.numeric(1:24), 2:4, list(c("a", "b"), NULL, letters[1:4]))
+  x <- nv_tensor(m, "f64")
+  x <- nv_mask(x, x > 20)
+  for (dims in list(1, 2, 3, c(1, 2), c(3, 1), c(2, 3, 1))) {
+    for (g in list(function(z) z * 2, function(z) sum(z, na.rm = TRUE), cumsum)) {
+      f <- function(x) nv_apply(x, dims, g)
+      expect_identical(jit(f)(x), f(x))
+    }
+  }
+  f <- function(x) nv_apply(x, 1, function(row, by) if (row[1] > 2) row / sum(row) else row * by, 3)
+  y <- nv_tensor(matrix(c(1, 5, 2, 6, 3, 7), 2), "f64")
+  expect_identical(jit(f)(y), f(y))
+  rows <- nv_tensor(matrix(as.numeric(1:4000), 2000))
+  lines <- function(f, x) length(utils::capture.output(print(program(f, x))))
+  of_rows <- function(x) nv_apply(x, 1, function(row) row - sum(row))
+  expect_lt(lines(of_rows, rows), 30)
+  numbered <- function(x) {
+    k <- 0
+    last <- NULL
+    z <- nv_apply(x, 1, function(row) {
+      k <<- k + 1
+      last <<- k
+      row * k
+    })
+    list(z, k, last)
+  }
+  expect_identical(lapply(jit(numbered)(y), as_array), lapply(numbered(y), function(v) {
+    if (is.numeric(v) && !inherits(v, "nv_tensor")) v else as_array(v)
+  }))
+  slope <- gradient(function(x) sum(nv_apply(x, 1, function(row) sum(row^2) * row[1])))(y)$x
+  want <- gradient(function(x) sum(rowSums(x^2) * x[, 1]))(y)$x
+  expect_equal(as_array(slope), as_array(want))
+})
