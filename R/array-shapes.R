@@ -152,7 +152,30 @@ split.nv_tensor <- function(x, f, drop = FALSE, ...) {
   if (ndims(x) != 1L) x <- nv_flatten(x)
   # Levels are exact, where doubles would not be.
   if (inherits(f, "nv_tensor")) f <- if (is_int64(f)) factor(f) else as.vector(f)
-  lapply(split(seq_len(length(x)), f, drop = drop, ...), function(at) x[at])
+  groups <- split_factor(f, drop, ...)
+  parts <- .Call(joist_r_split, x, groups)
+  if (is.null(parts)) lapply(split(seq_len(length(x)), groups), function(at) x[at]) else parts
+}
+
+# The factor that split() makes of what it is given.
+split_factor <- function(f, drop, sep = ".", lex.order = FALSE, ...) { # nolint
+  if (is.list(f)) {
+    return(interaction(f, drop = drop, sep = sep, lex.order = lex.order))
+  }
+  if (!is.factor(f)) as.factor(f) else if (drop) factor(f) else f
+}
+
+#' @export
+`split<-.nv_tensor` <- function(x, f, drop = FALSE, ..., value) {
+  groups <- split_factor(f, drop, ...)
+  all <- if (length(groups) == length(x)) .Call(joist_r_unsplit, groups, value)
+  if (!is.null(all)) {
+    x[] <- all
+    return(x)
+  }
+  at <- split(seq_along(x), groups)
+  for (k in seq_along(at)) x[at[[k]]] <- value[[(k - 1L) %% length(value) + 1L]]
+  x
 }
 
 #' Broadcast tensors, and combine all pairs of elements

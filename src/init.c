@@ -161,6 +161,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_put, 3),
     ENTRY(joist_r_concatenate, 3),
     ENTRY(joist_r_pieces, 4),
+    ENTRY(joist_r_split, 2),
+    ENTRY(joist_r_unsplit, 2),
     ENTRY(joist_r_unique, 1),
     ENTRY(joist_r_duplicated, 1),
     ENTRY(joist_r_which, 2),

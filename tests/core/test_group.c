@@ -39,6 +39,31 @@ static bool equal(const struct joist_group_key *key, size_t i, size_t j) {
   return memcmp(in + i * size, in + j * size, size) == 0;
 }
 
+/* Dealt to its group, each element comes behind those before it, and collecting reverses that. */
+static void check_parts(size_t n, const int32_t *numbers, size_t groups) {
+  static size_t sizes[MOST + 1], steps[MOST + 1];
+  static int32_t in[MOST], dealt[MOST + 1], back[MOST];
+  static char *to[MOST + 1];
+  static const char *from[MOST + 1];
+  size_t wrong = 0, before = 0;
+  memset(sizes, 0, sizeof sizes);
+  joist_group_sizes(n, numbers, groups, sizes);
+  for (size_t g = 0; g < groups; g++) {
+    from[g] = to[g] = (char *)(dealt + before);
+    steps[g] = sizeof *dealt;
+    before += sizes[g];
+  }
+  for (size_t i = 0; i < n; i++) in[i] = (int32_t)i;
+  joist_group_deal(sizeof *in, n, numbers, groups, in, to);
+  joist_group_collect(sizeof *in, n, numbers, from, steps, back);
+  for (size_t i = 0; i + 1 < n; i++)
+    wrong += numbers[dealt[i]] > numbers[dealt[i + 1]] ||
+             (numbers[dealt[i]] == numbers[dealt[i + 1]] && dealt[i] >= dealt[i + 1]);
+  CHECK_INT((long long)before, (long long)n);
+  CHECK_INT((long long)wrong, 0);
+  CHECK_INT(memcmp(in, back, n * sizeof *in), 0);
+}
+
 static void check_groups(size_t n, size_t count, uint64_t different, int threads) {
   static const joist_dtype dtypes[] = {JOIST_I64, JOIST_UI64, JOIST_I32, JOIST_UI8, JOIST_F64};
   const struct joist_run run = {.threads = threads, .parallel_from = 1};
@@ -72,6 +97,7 @@ static void check_groups(size_t n, size_t count, uint64_t different, int threads
   }
   CHECK_INT((long long)groups, (long long)want);
   CHECK_INT((long long)wrong, 0);
+  check_parts(n, got, groups);
 }
 
 int main(void) {

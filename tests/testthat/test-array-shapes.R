@@ -303,3 +303,57 @@ test_that("split() takes 64-bit integers that doubles do not tell apart", {
   expect_identical(names(parts), c("9007199254740992", "9007199254740993"))
   expect_identical(as_array(parts[[2]]), c(1L, 3L))
 })
+
+# What base R does for the positions, which `[` then takes.
+test_that("groups are split and put together again as by `[` and `[<-`, in every dtype", {
+  set.seed(3)
+  n <- 60L
+  f <- factor(sample(c("a", "b", "c", NA), n, TRUE), levels = c("c", "a", "none", "b"))
+  none_missing <- factor(rep_len(c("u", "v", "w"), n), levels = c("w", "u", "none", "v"))
+  for (type in dtypes()) {
+    v <- sample(c(0, 1), n, TRUE)
+    if (type == "bool") v <- v == 1
+    plain <- nv_convert(nv_tensor(v), type)
+    for (x in list(plain, nv_mask(plain, rep_len(c(FALSE, TRUE, FALSE, FALSE, TRUE), n)))) {
+      names(x) <- if (type %in% c("i64", "f16")) paste0("n", seq_len(n))
+      for (g in list(f, none_missing)) {
+        want <- lapply(split(seq_len(n), g), function(at) x[at])
+        expect_identical(split(x, g), want, info = type)
+        expect_identical(split(x, g, drop = TRUE), want[names(want) != "none"], info = type)
+      }
+      parts <- split(x, none_missing)
+      expect_identical(unname(unsplit(parts, none_missing)), unname(x), info = type)
+      firsts <- lapply(parts, function(part) if (length(part) > 0L) part[[1L]] else part)
+      got <- want <- rev(x)
+      split(got, none_missing) <- firsts
+      for (k in c(1L, 2L, 4L)) want[none_missing == levels(none_missing)[k]] <- firsts[[k]]
+      expect_identical(got, want, info = type)
+    }
+  }
+  x <- nv_tensor(1:6, "i16")
+  pairs <- list(c(1, 1, 2, 2, 1, 2), c("p", "q", "p", "q", "p", "q"))
+  for (given in list(list(pairs), list(pairs, sep = "-"), list(pairs, lex.order = TRUE))) {
+    want <- do.call(split, c(list(1:6), given))
+    expect_identical(lapply(do.call(split, c(list(x), given)), as_array), want)
+  }
+  expect_identical(lapply(split(x, 1:2), as_array), split(1:6, 1:2))
+  expect_identical(lapply(split(nv_reshape(x, c(2, 3)), 1:2), as_array), split(1:6, 1:2))
+  split(x, f[c(1:5, 1)]) <- list(7L, 8L, 9L, 10L) # some are in no group
+  want <- 1:6
+  split(want, f[c(1:5, 1)]) <- list(7L, 8L, 9L, 10L)
+  expect_identical(as_array(x), want)
+  split(x, c(1, 1, 1, 2, 2, 2)) <- list(nv_tensor(3L, "i8"), nv_tensor(4:6, "i16"))
+  expect_identical(x, nv_tensor(c(3L, 3L, 3L, 4:6), "i16"))
+  expect_error(
+    split(x, c(1, 1, 1, 2, 2, 2)) <- list(nv_tensor(0.5, "f64"), nv_tensor(0.5, "f64")),
+    class = "joist_promotion_error"
+  )
+  traced <- jit(function(x) split(x, c(1, 2, 1, 2, 1, 2)))(x)
+  expect_identical(traced, split(x, c(1, 2, 1, 2, 1, 2)))
+  expect_identical(
+    jit(function(x) {
+      split(x, c(1, 2, 1, 2, 1, 2)) <- list(x[1:3], 0L)
+      x
+    })(x), nv_tensor(c(3L, 0L, 3L, 0L, 3L, 0L), "i16")
+  )
+})

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/ops/search/group.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/session.h"
@@ -204,4 +205,135 @@ SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
     SET_VECTOR_ELT(made, k, joist_r_piece(&value, ((size_t)(from - 1) + (size_t)k) * n, n, &each));
   UNPROTECT(1);
   return made;
+}
+
+/* A payload for each group, filled with the elements of that dtype of its members. */
+static SEXP dealt(joist_dtype dtype, const void *in, size_t n, const int *numbers,
+                  const size_t *sizes, size_t groups) {
+  SEXP parts = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)groups));
+  char **const to = (char **)R_alloc(groups + 1, (int)sizeof *to);
+  for (size_t g = 0; g < groups; g++) {
+    SET_VECTOR_ELT(parts, (R_xlen_t)g, joist_r_payload(dtype, sizes[g]));
+    to[g] = joist_r_elements(VECTOR_ELT(parts, (R_xlen_t)g));
+  }
+  joist_group_deal(joist_dtype_size(dtype), n, numbers, groups, in, to);
+  UNPROTECT(1);
+  return parts;
+}
+
+/* The names of the members of each group. */
+static SEXP dealt_names(SEXP names, const int *numbers, const size_t *sizes, size_t groups) {
+  SEXP parts = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)groups));
+  R_xlen_t *const at = (R_xlen_t *)R_alloc(groups + 1, (int)sizeof *at);
+  for (size_t g = 0; g < groups; g++) {
+    SET_VECTOR_ELT(parts, (R_xlen_t)g, Rf_allocVector(STRSXP, (R_xlen_t)sizes[g]));
+    at[g] = 0;
+  }
+  for (R_xlen_t i = 0; i < XLENGTH(names); i++) {
+    const R_xlen_t g = numbers[i] == NA_INTEGER ? -1 : numbers[i] - 1;
+    if (g >= 0) SET_STRING_ELT(VECTOR_ELT(parts, g), at[g]++, STRING_ELT(names, i));
+  }
+  UNPROTECT(1);
+  return parts;
+}
+
+SEXP joist_r_split(SEXP x, SEXP groups) {
+  const void *vmax = vmaxget();
+  struct joist_r_value value;
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  SEXP levels = Rf_getAttrib(groups, R_LevelsSymbol);
+  const size_t count = (size_t)Rf_xlength(levels), n = value.count;
+  if (value.form != JOIST_R_CONCRETE || TYPEOF(groups) != INTSXP || (size_t)XLENGTH(groups) != n)
+    return R_NilValue;
+  const int *const numbers = INTEGER_RO(groups);
+  size_t *const sizes = (size_t *)R_alloc(count + 1, (int)sizeof *sizes);
+  memset(sizes, 0, count * sizeof *sizes);
+  joist_group_sizes(n, numbers, count, sizes);
+  const struct joist_type type = value.argument.operand.type;
+  SEXP parts = PROTECT(dealt(type.dtype, value.data, n, numbers, sizes, count));
+  SEXP masks = PROTECT(
+      value.mask == NULL ? R_NilValue : dealt(JOIST_BOOL, value.mask, n, numbers, sizes, count));
+  SEXP names = PROTECT(value.names == R_NilValue ? R_NilValue
+                                                 : dealt_names(value.names, numbers, sizes, count));
+  for (size_t g = 0; g < count; g++) {
+    const R_xlen_t at = (R_xlen_t)g;
+    const struct joist_shape shape = {1, {(uint32_t)sizes[g]}};
+    SEXP part = joist_r_tensor(VECTOR_ELT(parts, at), type, &shape);
+    SET_VECTOR_ELT(parts, at, part);
+    if (masks != R_NilValue) joist_r_set_mask(part, VECTOR_ELT(masks, at));
+    if (names != R_NilValue) joist_r_set_names(part, VECTOR_ELT(names, at), 1);
+  }
+  Rf_setAttrib(parts, R_NamesSymbol, levels);
+  UNPROTECT(3);
+  vmaxset(vmax);
+  return parts;
+}
+
+/* Parts of a tensor, each for the members of a group: where their elements and masks are, and the
+ * bytes to the next one of each, 0 for one that all members have. */
+struct parts {
+  struct joist_type type;
+  const char **data, **masks;
+  size_t *steps, *mask_steps;
+  bool masked;
+};
+
+/* False unless they are tensors of one type that fit groups of these sizes. */
+static bool read_parts(SEXP list, const size_t *sizes, struct parts *parts) {
+  static const char present = 0;
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  const size_t groups = (size_t)XLENGTH(list);
+  parts->data = (const char **)R_alloc(2 * groups + 1, (int)sizeof *parts->data);
+  parts->masks = parts->data + groups;
+  parts->steps = (size_t *)R_alloc(2 * groups + 1, (int)sizeof *parts->steps);
+  parts->mask_steps = parts->steps + groups;
+  parts->masked = false;
+  for (size_t g = 0; g < groups; g++) {
+    SEXP part = VECTOR_ELT(list, (R_xlen_t)g);
+    struct joist_r_value value;
+    if (!Rf_inherits(part, "nv_tensor") || TYPEOF(part) == S4SXP) return false;
+    joist_r_read_missing(rules, part, &value);
+    const struct joist_type type = value.argument.operand.type;
+    if (g == 0) parts->type = type;
+    if (value.form != JOIST_R_CONCRETE || type.dtype != parts->type.dtype ||
+        type.ambiguous != parts->type.ambiguous || (value.count != sizes[g] && value.count != 1))
+      return false;
+    const bool masked = value.mask != NULL;
+    parts->data[g] = value.data;
+    parts->steps[g] = value.count == 1 ? 0 : joist_dtype_size(type.dtype);
+    parts->masks[g] = masked ? (const char *)value.mask : &present;
+    parts->mask_steps[g] = masked && value.count > 1;
+    parts->masked |= masked;
+  }
+  return true;
+}
+
+SEXP joist_r_unsplit(SEXP groups, SEXP list) {
+  const void *vmax = vmaxget();
+  const size_t n = (size_t)XLENGTH(groups), count = (size_t)Rf_xlength(list);
+  struct parts parts;
+  SEXP tensor = R_NilValue;
+  if (TYPEOF(groups) != INTSXP || TYPEOF(list) != VECSXP || count == 0 || n > INT32_MAX)
+    return tensor;
+  const int *const numbers = INTEGER_RO(groups);
+  size_t *const sizes = (size_t *)R_alloc(count, (int)sizeof *sizes), members = 0;
+  memset(sizes, 0, count * sizeof *sizes);
+  joist_group_sizes(n, numbers, count, sizes);
+  for (size_t g = 0; g < count; g++) members += sizes[g];
+  if (members == n && read_parts(list, sizes, &parts)) {
+    const struct joist_shape shape = {1, {(uint32_t)n}};
+    SEXP payload = PROTECT(joist_r_payload(parts.type.dtype, n));
+    joist_group_collect(joist_dtype_size(parts.type.dtype), n, numbers, parts.data, parts.steps,
+                        joist_r_elements(payload));
+    tensor = PROTECT(joist_r_tensor(payload, parts.type, &shape));
+    if (parts.masked) {
+      SEXP mask = PROTECT(joist_r_payload(JOIST_BOOL, n));
+      joist_group_collect(1, n, numbers, parts.masks, parts.mask_steps, joist_r_elements(mask));
+      joist_r_set_mask(tensor, mask);
+      UNPROTECT(1);
+    }
+    UNPROTECT(2);
+  }
+  vmaxset(vmax);
+  return tensor;
 }

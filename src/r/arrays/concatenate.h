@@ -28,5 +28,11 @@ SEXP joist_r_piece(const struct joist_r_value *x, size_t first, size_t count,
 /* A list of `count` tensors of `shape` that follow one another in the memory of x, on the CPU, from
  * the `first` on, 1-based. */
 SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count);
+/* A list of the elements of each group of x, of rank 1: `groups` is a factor as long as x, whose
+ * levels name the list. NULL if x has no elements on the CPU. */
+SEXP joist_r_split(SEXP x, SEXP groups);
+/* The reverse: what a list has for each group, tensors of one type with an element for each member
+ * of the group, or one for all of them. NULL for any other list, and if a member is in no group. */
+SEXP joist_r_unsplit(SEXP groups, SEXP parts);
 
 #endif

@@ -502,3 +502,57 @@ void joist_group_firsts(size_t n, const int32_t *numbers, int32_t *firsts) {
   for (size_t i = 0; i < n; i++)
     if (numbers[i] > seen) firsts[seen++] = (int32_t)i + 1;
 }
+
+/* The number of an element's group from 0 on; one that is not less than `groups` is none. */
+static inline size_t group_at(const int32_t *numbers, size_t i) {
+  return (size_t)(uint32_t)numbers[i] - 1;
+}
+
+void joist_group_sizes(size_t n, const int32_t *numbers, size_t groups, size_t *sizes) {
+  for (size_t i = 0; i < n; i++) {
+    const size_t group = group_at(numbers, i);
+    if (group < groups) sizes[group]++;
+  }
+}
+
+#define DEAL(SIZE)                                        \
+  for (size_t i = 0; i < n; i++) {                        \
+    const size_t group = group_at(numbers, i);            \
+    if (group >= groups) continue;                        \
+    memcpy(to[group], (const char *)in + i * SIZE, SIZE); \
+    to[group] += SIZE;                                    \
+  }
+#define COLLECT(SIZE)                                  \
+  for (size_t i = 0; i < n; i++) {                     \
+    const size_t group = group_at(numbers, i);         \
+    memcpy((char *)out + i * SIZE, from[group], SIZE); \
+    from[group] += steps[group];                       \
+  }
+/* A copy of a known number of bytes is one instruction. */
+#define BY_SIZE(LOOP) \
+  switch (size) {     \
+    case 1:           \
+      LOOP(1) break;  \
+    case 2:           \
+      LOOP(2) break;  \
+    case 4:           \
+      LOOP(4) break;  \
+    case 8:           \
+      LOOP(8) break;  \
+    default:          \
+      LOOP(size)      \
+  }
+
+void joist_group_deal(size_t size, size_t n, const int32_t *numbers, size_t groups, const void *in,
+                      char **to) {
+  BY_SIZE(DEAL)
+}
+
+void joist_group_collect(size_t size, size_t n, const int32_t *numbers, const char **from,
+                         const size_t *steps, void *out) {
+  BY_SIZE(COLLECT)
+}
+
+#undef DEAL
+#undef COLLECT
+#undef BY_SIZE

@@ -24,4 +24,16 @@ joist_status joist_group(const struct joist_group_key *keys, size_t key_count, s
 /* The position, from 1 on, of the first element of each group. */
 void joist_group_firsts(size_t n, const int32_t *numbers, int32_t *firsts);
 
+/* Adds to `sizes` how many of n elements each group has. Elements whose number is not one from 1
+ * to `groups` are in none. */
+void joist_group_sizes(size_t n, const int32_t *numbers, size_t groups, size_t *sizes);
+/* Copies each element, of `size` bytes, to where the pointer of its group points, and moves that
+ * behind it. */
+void joist_group_deal(size_t size, size_t n, const int32_t *numbers, size_t groups, const void *in,
+                      char **to);
+/* The reverse: copies each element from where the pointer of its group points, and moves that on by
+ * its step. Every element is in a group. */
+void joist_group_collect(size_t size, size_t n, const int32_t *numbers, const char **from,
+                         const size_t *steps, void *out);
+
 #endif
