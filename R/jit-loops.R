@@ -505,12 +505,18 @@ two_parts <- function(result) {
   result
 }
 
-check_scanned <- function(arrays, paths, count) {
-  if (length(arrays) == 0L) stop_joist("joist_value_error", "`xs` of nv_scan() has no tensor")
+check_scanned <- function(arrays, paths, count, operation = "nv_scan") {
+  if (length(arrays) == 0L) {
+    stop_joist(
+      "joist_value_error", if (operation == "nv_scan") "`xs`" else "`x`", " of ", operation,
+      "() has no tensor"
+    )
+  }
   for (k in seq_along(arrays)) {
     if (ndims(arrays[[k]]) == 0L || shape(arrays[[k]])[1L] != shape(arrays[[1L]])[1L]) {
       stop_joist(
-        "joist_shape_error", "`", paths[k], "` of nv_scan() has shape ", shape_text(arrays[[k]]),
+        "joist_shape_error", "`", paths[k], "` of ", operation, "() has shape ",
+        shape_text(arrays[[k]]),
         if (k > 1L) paste0(" and `", paths[1L], "` has shape ", shape_text(arrays[[1L]])),
         "; their first dimensions must be of one extent"
       )

@@ -42,7 +42,8 @@
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
 #' \item Other libraries: [as_tensor()] for the data of other packages, [nv_to_arrow()] for Arrow,
 #'   [python] for Python's arrays, and [nv_to_dlpack()] for any library that reads DLPack.
-#' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()]; [nv_print()] in them.
+#' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()], [nv_switch()],
+#'   [nv_associative_scan()]; [nv_print()] in them.
 #' \item Derivatives: [gradient()], [jacobian()], [nv_vjp()], [nv_stop_gradient()],
 #'   [nv_checkpoint()], [check_gradient()].
 #' \item Base R: [base_functions]; data frames with [as.data.frame.nv_tensor()], [nv_merge()] and

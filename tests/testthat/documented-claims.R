@@ -515,6 +515,19 @@ raised_errors <- alist(
     joist_shape_error = nv_einsum("ii", x),
     joist_promotion_error = strict(nv_einsum("i,i", i, v))
   ),
+  nv_switch = list(
+    joist_value_error = nv_switch(1), joist_value_error = nv_switch(1.5, v),
+    joist_value_error = nv_switch(v, v), joist_value_error = nv_switch(nv_mask(i[[1]], TRUE), v),
+    joist_value_error = nv_switch(1, v, list(v)), joist_shape_error = nv_switch(1, v, x),
+    joist_promotion_error = strict(nv_switch(1, i, v))
+  ),
+  nv_associative_scan = list(
+    joist_value_error = nv_associative_scan(list(), nv_add),
+    joist_shape_error = nv_associative_scan(v[[1]], nv_add),
+    joist_value_error = nv_associative_scan(v, function(a, b) list(a, b)),
+    joist_shape_error = nv_associative_scan(v, function(a, b) c(a, b)),
+    joist_promotion_error = nv_associative_scan(v, function(a, b) nv_convert(a, "f64"))
+  ),
   nv_one_hot = list(
     joist_dtype_error = nv_one_hot(v, 2), joist_value_error = nv_one_hot(i, 1.5)
   ),
@@ -829,6 +842,10 @@ given_dtypes <- alist(
   nv_einsum = list(
     i16 = nv_einsum("i,i", i, i), f32 = nv_einsum("i,j", i, v), bool = nv_einsum("i->", b),
     i8 = nv_einsum("i,i", nv_tensor(1:3, "i8"), 1:3)
+  ),
+  nv_switch = list(f32 = nv_switch(1, i, v), `i32?` = nv_switch(nv_scalar(2L), 3L, 4L)),
+  nv_associative_scan = list(
+    f32 = nv_associative_scan(v, nv_add), i16 = nv_associative_scan(i, function(a, b) a + 1L)
   ),
   nv_one_hot = list(f32 = nv_one_hot(i, 3), bool = nv_one_hot(i, 3, "bool")),
   nv_linspace = list(

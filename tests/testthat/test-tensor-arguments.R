@@ -121,7 +121,8 @@ valid_arguments <- function() {
     nv_group = list(keys = 1:3, sort = TRUE, na = "drop"),
     nv_mask = list(missing = b), nv_print = list(label = "a label"),
     nv_while = list(body = function(state) state),
-    nv_scan = list(body = function(state, x) list(state, x), length = 3), nv_if = list(pred = TRUE)
+    nv_scan = list(body = function(state, x) list(state, x), length = 3), nv_if = list(pred = TRUE),
+    nv_switch = list(index = 1), nv_associative_scan = list(f = nv_add)
   )
   for (name in grep("^nv_segment_", getNamespaceExports("joist"), value = TRUE)) {
     special[[name]] <- list(ids = c(1L, 2L, 2L), count = 2L, weights = 1:3, ties = "min")
