@@ -121,7 +121,7 @@ tensors <- function(program, dtype) {
 }
 
 # Up to 30 operations. The values of all are kept to see what fits.
-random_program <- function(kind) {
+random_program <- function(kind, most = 30L) {
   extents <- if (runif(1) < 0.7) c(3L, 3L) else 3L
   kept <- list(integer(), 3L, c(3L, 3L), c(1L, 3L), c(3L, 1L))
   own <- list(extents, if (runif(1) < 0.3) integer() else extents, extents)
@@ -132,7 +132,7 @@ random_program <- function(kind) {
   used <- character()
   scope <- new.env(parent = globalenv())
   for (k in seq_along(pool)) assign(names[k], pool[[k]], scope)
-  wanted <- sample(3:30, 1L)
+  wanted <- sample(3:most, 1L)
   for (attempt in seq_len(20L * wanted)) {
     if (length(used) == wanted) break
     made <- random_step(pool, names)

@@ -128,3 +128,34 @@ test_that("a change outside of the function is refused", {
     a
   })(v), "total", class = "joist_value_error")
 })
+
+test_that("reductions of groups, scatters and assignments have derivatives and slices", {
+  set.seed(5)
+  groups <- c(1L, 2L, 1L, 3L, 2L, 1L, 3L)
+  at <- nv_tensor(c(2L, 5L, 2L))
+  weights <- nv_tensor(cos(1:7), "f64")
+  segments <- list(
+    nv_segment_sum, nv_segment_mean, nv_segment_var, nv_segment_min, nv_segment_max,
+    nv_segment_prod
+  )
+  assigned <- function(x, i, v) {
+    x[i] <- v
+    x
+  }
+  scatters <- list(nv_scatter_add, nv_scatter_min, nv_scatter_max, nv_scatter_mul, assigned)
+  functions <- c(
+    lapply(segments, function(s) function(x) sum(weights[1:3] * s(x, groups, 3L))),
+    lapply(scatters, function(s) function(x) sum(weights * s(x, at, x[5:7])))
+  )
+  x <- nv_tensor(matrix(rnorm(14), 2), "f64")
+  for (f in functions) {
+    slopes <- nv_vmap(gradient(f))(x)$x
+    for (k in 1:2) {
+      slice <- as_array(x[k, ])
+      moved <- function(j, by) as_array(f(nv_tensor(replace(slice, j, slice[j] + by), "f64")))
+      want <- vapply(1:7, function(j) (moved(j, 1e-6) - moved(j, -1e-6)) / 2e-6, 0)
+      expect_equal(as_array(slopes[k, ]), want, tolerance = 1e-6)
+      expect_equal(as_array(nv_vmap(f)(x)[k]), as_array(f(x[k, ])))
+    }
+  }
+})
