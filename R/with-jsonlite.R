@@ -8,10 +8,10 @@ join_jsonlite <- function(package, ...) {
   setMethod(to_json, "nv_tensor", function(x, ...) json_of(x, to_json, ...), where = where)
 }
 
-json_of <- function(x, to_json, collapse = TRUE, auto_unbox = FALSE, ...) {
-  far <- is_int64(x) && any(abs(as_array(x, "double")) >= 2^53)
+json_of <- function(x, to_json, collapse = TRUE, auto_unbox = FALSE, na = NULL, ...) {
+  far <- is_int64(x) && any(abs(as_array(x, "double")) >= 2^53, na.rm = TRUE)
   if (!far) {
-    return(to_json(as_array(x), collapse = collapse, auto_unbox = auto_unbox, ...))
+    return(to_json(as_array(x), collapse = collapse, auto_unbox = auto_unbox, na = na, ...))
   }
   if (ndims(x) > 1L) {
     stop_joist(
@@ -20,6 +20,10 @@ json_of <- function(x, to_json, collapse = TRUE, auto_unbox = FALSE, ...) {
     )
   }
   digits <- as.vector(as_array(x, "character"))
+  # As jsonlite writes R's numbers; "NA" leaves an element of a data frame out.
+  if (!identical(na, "NA")) {
+    digits[is.na(digits)] <- if (identical(na, "null")) "null" else "\"NA\""
+  }
   if (!collapse || auto_unbox && length(digits) == 1L) digits else json_array(digits)
 }
 

@@ -11,7 +11,7 @@
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
   array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
-  numpy measured versions docs pages warnings rooms scripts verbs dlpack
+  numpy measured versions docs pages warnings rooms scripts verbs dlpack neighbours
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
   batches-long ways
@@ -262,6 +262,9 @@ arrow: install local/python/arrow
 
 verbs: install
 	@$(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 1000
+
+neighbours: install
+	@$(step) $(r) -f tests/neighbours/sweep.R
 
 # ---- minutes to hours each ----
 

@@ -304,6 +304,24 @@ test_that("jsonlite writes tensors", {
   largest <- nv_tensor("18446744073709551615", "ui64")
   expect_identical(json(largest), "[18446744073709551615]")
   expect_error(json(nv_unsqueeze(far, 1)), "rank 1", class = "joist_value_error")
+  near <- nv_tensor(c(2, NA), "i64")
+  missing <- nv_tensor(c("9007199254740993", NA), "i64")
+  expect_identical(json(near), json(c(2L, NA)))
+  expect_identical(json(missing), sub("2", "9007199254740993", json(c(2, NA))))
+  for (na in c("string", "null")) {
+    expect_identical(json(near, na = na), json(c(2L, NA), na = na))
+    expect_identical(json(missing, na = na), sub("2", "9007199254740993", json(c(2, NA), na = na)))
+  }
+  expect_identical(json(data.frame(id = missing)), '[{"id":9007199254740993},{}]')
+})
+
+# Those of packages that are not suggested are in tests/neighbours.
+test_that("labels of scales take tensors", {
+  skip_if_not_installed("scales")
+  x <- nv_tensor(c(a = 1.5, b = 3, c = 1234), "f32")
+  expect_identical(scales::comma(x), scales::comma(as_array(x)))
+  whole <- nv_tensor(c(1, 2), "i64")
+  expect_identical(scales::percent(whole), scales::percent(c(1, 2)))
 })
 
 test_that("knitr makes tables of tensors", {
