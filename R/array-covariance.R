@@ -3,9 +3,10 @@
 #' Covariances and correlations of the columns of a matrix with each other, or with those of another
 #' matrix; a vector is one column. Also by [cov()] and [cor()], which can leave out NaN.
 #'
-#' Sums accumulate in double, of the distances from the means. A correlation is between -1 and 1,
-#' and 1 of a column with itself; a correlation with another column that does not vary is NaN, and
-#' so are results of too few observations.
+#' Sums accumulate in double, of the distances from the means; of integers whose mean is an `f64`
+#' they are exact, and only results are rounded. A correlation is between -1 and 1, and 1 of a
+#' column with itself; a correlation with another column that does not vary is NaN, and so are
+#' results of too few observations.
 #'
 #' @param x,y Tensors, or R vectors or matrices, with equal numbers of rows; `y = NULL` is `x`.
 #' @param correction The number that is subtracted from the number of observations to give the
@@ -74,34 +75,56 @@ complete_by <- function(use, name) {
 moments_of <- function(x, y, use, correction, name, root = FALSE) {
   columns <- lapply(if (is.null(y)) list(x) else list(x, y), in_columns, name = name)
   type <- nv_mul(none_of(columns[[1L]]), none_of(columns[[length(columns)]]))
-  wide <- lapply(columns, wide_columns, tensor = first_tensor(columns))
-  rows <- vapply(wide, function(part) shape(part)[1L], 1L)
+  rows <- vapply(columns, rows_of, 1L)
   if (length(unique(rows)) > 1L) {
     stop_joist("joist_shape_error", name, " of ", rows[1L], " and ", rows[2L], " rows")
   }
   if (use == "all.obs") check_all_observed(columns, name)
   leaves_out <- !use %of% c("everything", "all.obs") && any(vapply(columns, may_have_nan, NA))
-  pairwise <- use == "pairwise.complete.obs"
-  moments <- if (leaves_out) observed_moments(wide, pairwise) else all_moments(wide)
-  result <- if (is.null(correction)) {
-    same_names(
-      correlation(moments, length(wide) == 1L, leaves_out && pairwise), moments$product
-    )
+  observed <- if (leaves_out) if (use == "pairwise.complete.obs") "pairwise" else "complete"
+  result <- if (rows[1L] > 0L && all(vapply(columns, has_digits, NA))) {
+    parts <- lapply(columns, one_column)
+    bits <- max(vapply(parts, span_of, 1))
+    fused("moments", exact_moments, parts, observed, correction, root, bits)
   } else {
-    wide_scalar <- function(value) double_beside(value, moments$product)
-    moments$product / nv_max(moments$count - wide_scalar(correction), wide_scalar(0))
+    wide <- lapply(columns, wide_columns, tensor = first_tensor(columns))
+    moments_of_doubles(wide, observed, correction, root)
   }
   if (!any(vapply(columns, function(part) length(part_shape(part)) == 2L, NA))) {
     result <- nv_reshape(result, integer())
   }
-  like_mean(if (root) nv_sqrt(result) else result, type)
+  like_mean(result, type)
+}
+
+moments_of_doubles <- function(wide, observed, correction, root) {
+  moments <- if (is.null(observed)) {
+    all_moments(wide)
+  } else {
+    observed_moments(wide, observed_numbers(wide, observed))
+  }
+  product <- moments$product
+  if (is.null(correction)) {
+    scale <- nv_sqrt(moments$squares[[1L]]) * nv_sqrt(moments$squares[[2L]])
+    none <- double_beside(NaN, product)
+    ratio <- nv_ifelse(scale == double_beside(0, product), none, product / scale)
+    return(correlation(ratio, moments$count, product, length(wide) == 1L, observed))
+  }
+  wide_scalar <- function(value) double_beside(value, product)
+  result <- product / nv_max(moments$count - wide_scalar(correction), wide_scalar(0))
+  if (root) nv_sqrt(result) else result
 }
 
 # In double, and where the tensor is.
 wide_columns <- function(x, tensor) {
   wide <- from_least(x, if (is_tensor(x) && ndims(x) == 2L) 1L)
-  if (!is_tensor(x)) wide <- beside(wide, tensor)
-  if (ndims(wide) == 2L) wide else nv_reshape(wide, c(length(wide), 1L))
+  one_column(if (is_tensor(x)) wide else beside(wide, tensor))
+}
+
+one_column <- function(x) if (ndims(x) == 2L) x else nv_reshape(x, c(length(x), 1L))
+
+rows_of <- function(x) {
+  extents <- part_shape(x)
+  if (length(extents) == 2L) extents[1L] else as.integer(prod(extents))
 }
 
 double_beside <- function(value, x) beside(nv_scalar(value, "f64"), x)
@@ -143,15 +166,21 @@ all_moments <- function(wide) {
   )
 }
 
-# The same of the rows in which no column is NaN, or for each pair of columns of those in which both
-# are numbers: their means are not those of the columns, which the distances are taken from.
-observed_moments <- function(wide, pairwise) {
-  number <- lapply(wide, function(part) !nv_is_na(part))
-  wide <- lapply(wide, without_mask)
-  if (!pairwise) {
-    complete <- Reduce(nv_and, lapply(number, nv_reduce_all, dims = 2L, drop = FALSE))
-    number <- lapply(wide, function(part) same_names(nv_broadcast_to(complete, shape(part)), part))
+# Which elements are observed: those of rows in which no column is missing, or for each pair of
+# columns of those in which both are numbers.
+observed_numbers <- function(parts, observed) {
+  number <- lapply(parts, function(part) !nv_is_na(part))
+  if (observed == "pairwise") {
+    return(number)
   }
+  complete <- Reduce(nv_and, lapply(number, nv_reduce_all, dims = 2L, drop = FALSE))
+  lapply(parts, function(part) same_names(nv_broadcast_to(complete, shape(part)), part))
+}
+
+# Of the elements that are observed: their means are not those of the columns, which the distances
+# are taken from.
+observed_moments <- function(wide, number) {
+  wide <- lapply(wide, without_mask)
   weight <- lapply(number, nv_convert, dtype = "f64")
   distance <- Map(from_mean_of, wide, number)
   last <- length(wide)
@@ -187,21 +216,17 @@ from_mean_of <- function(part, number) {
 
 # Of a column with itself it is 1 where there are two observations, as in base R, unless each pair
 # has its own.
-correlation <- function(moments, with_itself, pairwise) {
-  product <- moments$product
-  scale <- nv_sqrt(moments$squares[[1L]]) * nv_sqrt(moments$squares[[2L]])
-  none <- double_beside(NaN, product)
-  result <- nv_ifelse(scale == double_beside(0, product), none, product / scale)
-  result <- nv_clamp(double_beside(-1, product), result, double_beside(1, product))
+correlation <- function(ratio, count, product, with_itself, observed) {
+  one <- double_beside(1, product)
+  result <- same_names(nv_clamp(nv_negate(one), ratio, one), product)
   if (!with_itself) {
     return(result)
   }
   itself <- beside(nv_eye(shape(product)[1L], "bool"), product)
-  one <- double_beside(1, product)
-  value <- if (pairwise) {
+  value <- if (identical(observed, "pairwise")) {
     product / product
   } else {
-    nv_ifelse(moments$count > one, one, none)
+    nv_ifelse(count > one, one, double_beside(NaN, product))
   }
-  nv_ifelse(itself, value, result)
+  same_names(nv_ifelse(itself, value, result), product)
 }

@@ -7,7 +7,8 @@
 #' distance, which is what rounding the mean costs (Chan, Golub and LeVeque 1983); all of it in
 #' double, so that for `f32` and narrower the error is that of rounding the result. Of complex
 #' numbers it is the real variance: that of the real parts plus that of the imaginary parts.
-#' Sums of squares beyond the range of double, 1e308, are infinite.
+#' Sums of squares beyond the range of double, 1e308, are infinite. Of integers whose mean is an
+#' `f64` the sums are exact, and only the result is rounded.
 #'
 #' A result is missing if one of its elements is. `na_rm = TRUE` leaves missing values and NaN out,
 #' also of the number of elements.
@@ -45,8 +46,7 @@
 nv_var <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
   check_flag(na_rm, "na_rm")
   check_number(correction, "correction")
-  x <- one_if_missing(x, dims, na_rm)
-  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, FALSE, na_rm)
+  variance_of(x, dims, drop, correction, FALSE, na_rm)
 }
 
 #' @rdname nv_var
@@ -54,8 +54,7 @@ nv_var <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
 nv_sd <- function(x, dims = NULL, drop = TRUE, correction = 1, na_rm = FALSE) {
   check_flag(na_rm, "na_rm")
   check_number(correction, "correction")
-  x <- one_if_missing(x, dims, na_rm)
-  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, TRUE, na_rm)
+  variance_of(x, dims, drop, correction, TRUE, na_rm)
 }
 
 #' @rdname nv_var
@@ -84,7 +83,14 @@ one_if_missing <- function(x, dims, remove = FALSE) {
   nv_mask(nv_reshape(slice(nv_flatten(x), 1L, 1L, 1L), rep(1L, ndims(x))), TRUE)
 }
 
-variance <- function(x, dims, drop, correction, root, remove = FALSE) {
+variance_of <- function(x, dims, drop, correction, root, remove) {
+  x <- one_if_missing(x, dims, remove)
+  bits <- if (has_digits(x)) span_of(x)
+  fused("variance", variance, x, dims_by_name(dims, x), drop, correction, root, remove, bits)
+}
+
+# `bits` is NULL where x is no tensor of integers that are summed exactly.
+variance <- function(x, dims, drop, correction, root, remove = FALSE, bits = NULL) {
   if (is_chunked(x)) {
     if (remove) {
       stop_joist(
@@ -92,6 +98,9 @@ variance <- function(x, dims, drop, correction, root, remove = FALSE) {
       )
     }
     return(delayed_variance(x, dims, drop, correction, root))
+  }
+  if (!is.null(bits) && count_reduced(x, dims) > 0) {
+    return(like_mean(exact_variance(x, dims, drop, correction, root, remove, bits), x))
   }
   wide <- from_least(x, dims)
   distance <- wide - nv_mean(wide, dims, FALSE, na_rm = remove)
@@ -145,8 +154,12 @@ from_least <- function(x, dims) {
   half_by_half(wide, least)
 }
 
-# 64-bit integers as two doubles that are exact, one of which is a multiple of 2^32.
+# Integers as two doubles that are exact, one of which is a multiple of 2^32.
 in_halves <- function(x) {
+  if (!is_int64(x)) {
+    low <- in_double(x)
+    return(list(high = double_beside(0, low), low = low))
+  }
   type <- dtype(x)
   shift <- if (type == "ui64") nv_shift_right_logical else nv_shift_right_arithmetic
   high <- nv_convert(shift(x, beside(nv_scalar(32L, type), x)), "f64")
@@ -191,12 +204,13 @@ reduced_dims <- function(dims, rank) {
 
 count_reduced <- function(x, dims) prod(shape(x)[reduced_dims(dims, ndims(x))])
 
-# f(x, ...), compiled unless it is being compiled already: in one pass over the operand where
-# its operations one by one would take several. What comes after `x` is static. A compiled program
-# would tell of implicit promotion only once.
+# f(x, ...), compiled unless it is being compiled already: in one pass over the operand, or a list
+# of operands, where its operations one by one would take several. What comes after `x` is static.
+# A compiled program would tell of implicit promotion only once.
 fused <- function(name, f, x, ...) {
-  delayed <- is_traced(x) || inherits(x, "nv_chunked")
-  if (!inherits(x, "nv_tensor") || delayed || session()$strict) {
+  parts <- if (is.list(x)) x else list(x)
+  runs <- function(x) inherits(x, "nv_tensor") && !is_traced(x) && !inherits(x, "nv_chunked")
+  if (session()$strict || !all(vapply(parts, runs, NA))) {
     return(f(x, ...))
   }
   if (is.null(compiled[[name]])) {
@@ -321,10 +335,13 @@ quantiles <- function(x, probs, dims, drop, single, type) {
 
 interpolated <- function(low, high, part) {
   if (is_int64(low)) {
-    base <- in_double(low)
     low <- in_halves(low)
-    rest <- (low$high - base) + low$low # what rounding lost
-    return(base + (rest + part * half_by_half(in_halves(high), low)))
+    high <- in_halves(high)
+    distance <- sum_pair(high$high - low$high, high$low - low$low)
+    value <- add_pairs(
+      sum_pair(low$high, low$low), multiply_pairs(as_pair(part), distance)
+    )
+    return(value$high + value$low)
   }
   low <- in_double(low)
   high <- in_double(high)

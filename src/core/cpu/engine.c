@@ -13,6 +13,7 @@
 #include "core/cpu/reduce.h"
 #include "core/plan/fold_space.h"
 #include "core/plan/storage.h"
+#include "core/program/watch.h"
 #include "core/types/error.h"
 
 #include <stdlib.h>
@@ -71,6 +72,8 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
       const struct joist_instruction *const i = &plan->program->instructions[steps[s].instruction];
       status = joist_reduction_finish(plan->program, i, sinks[steps[s].sink], arrays[i->result],
                                       run, error);
+      if (status == JOIST_OK && run->exact && joist_mean_is_exact(plan->program, i))
+        status = joist_exact_mean(plan->program, steps[s].instruction, arrays, run, error);
       if (status == JOIST_OK && may_exceed)
         status = check_sink(plan, &steps[s], arrays, run, error);
     }

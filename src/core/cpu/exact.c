@@ -1,9 +1,11 @@
 /* Exact results. */
 #include "core/cpu/exact.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/base/tally.h"
 #include "core/kernels/kernels.h"
@@ -190,7 +192,31 @@ static void finish(struct check *check, size_t at, const struct state *s) {
   check->count++;
 }
 
-static joist_status check_total(struct check *check, struct joist_error *error) {
+/* Adds n elements in a row: the halves of integers of 64 bits apart, whose sums fit in 64 bits. */
+static void combine_row(const struct check *check, struct state *s, size_t first, size_t n) {
+  const joist_dtype dtype = operand_of(check, 0)->type.dtype;
+  const void *const array = check->arrays[check->instruction->operand[0]];
+  if (!check->combining.adds || check->combining.saturates || joist_dtype_size(dtype) < 8 ||
+      n >> 31 != 0) {
+    for (size_t k = first; k < first + n; k++) combine(&check->combining, s, read(check, 0, k));
+    return;
+  }
+  const uint64_t sign = joist_dtype_kind(dtype) == JOIST_KIND_INT ? UINT64_C(1) << 63 : 0;
+  const uint64_t *const x = (const uint64_t *)array + first;
+  uint64_t high = 0, low = 0; /* of elements moved up by 2^63 if they have a sign */
+  for (size_t k = 0; k < n; k++) {
+    high += (x[k] ^ sign) >> 32;
+    low += (x[k] ^ sign) & UINT64_C(0xffffffff);
+  }
+  accumulate(&s->sum, high >> 32, high << 32, false);
+  accumulate(&s->sum, 0, low, false);
+  if (sign != 0) accumulate(&s->sum, n >> 1, (uint64_t)n << 63, true);
+}
+
+/* What a result of a total becomes. */
+typedef void finish_total(struct check *check, size_t at, const struct state *s);
+
+static joist_status run_totals(struct check *check, finish_total *made, struct joist_error *error) {
   const struct joist_value *const x = operand_of(check, 0);
   const size_t n = joist_value_count(x);
   const size_t results = joist_value_count(&check->program->values[check->instruction->result]);
@@ -204,9 +230,18 @@ static joist_status check_total(struct check *check, struct joist_error *error) 
     if (!reduced) next *= x->shape.extent[d];
   }
   joist_status status = JOIST_OK;
-  for (size_t k = 0; k < n && status == JOIST_OK; k++) {
-    status = poll(check, k, error);
-    combine(&check->combining, &states[at], read(check, 0, k));
+  enum { LONGEST = 1 << 20 }; /* between two polls */
+  const bool rows = x->shape.rank > 0 && stride[0] == 0;
+  for (size_t k = 0, length; k < n && status == JOIST_OK; k += length) {
+    const size_t left = rows ? x->shape.extent[0] - index[0] : 1;
+    length = joist_smaller(left, LONGEST);
+    if (rows || k % LONGEST == 0) status = joist_run_poll(check->run, error);
+    combine_row(check, &states[at], k, length);
+    if (length < left) {
+      index[0] += length;
+      continue;
+    }
+    if (rows) index[0] = x->shape.extent[0] - 1;
     for (int d = 0; d < x->shape.rank; d++) {
       at += stride[d];
       if (++index[d] < x->shape.extent[d]) break;
@@ -214,7 +249,7 @@ static joist_status check_total(struct check *check, struct joist_error *error) 
       index[d] = 0;
     }
   }
-  for (size_t r = 0; r < results && status == JOIST_OK; r++) finish(check, r, &states[r]);
+  for (size_t r = 0; r < results && status == JOIST_OK; r++) made(check, r, &states[r]);
   free(states);
   return status;
 }
@@ -456,7 +491,7 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
   joist_status status = JOIST_OK;
   switch (joist_op_overflow_rule(i->op)) {
     case JOIST_OVERFLOW_TOTAL:
-      status = check_total(&check, error);
+      status = run_totals(&check, finish, error);
       break;
     case JOIST_OVERFLOW_RUNNING:
       status = check_running(&check, error);
@@ -476,4 +511,54 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
   if (status == JOIST_OK && !saturates)
     joist_tally_add(run->tally, program, number, JOIST_FOUND_OVERFLOW, check.count, check.first);
   return status;
+}
+
+/* ---- means ---- */
+
+/* A sum of n integers of 64 bits by n, rounded once: bits of the quotient, of which the last one
+ * stands for all that follow. */
+static double quotient(const struct wide *sum, uint64_t n) {
+  const bool negative = sum->limb[LIMBS - 1] >> 63 != 0;
+  uint64_t low = sum->limb[0], high = sum->limb[1];
+  if (negative) {
+    low = 0 - low;
+    high = ~high + (low == 0);
+  }
+  uint64_t whole = 0, rest = 0;
+  int shift = 0;
+  for (int k = 127; k >= 0; k--) {
+    rest = rest << 1 | ((k >= 64 ? high >> (k - 64) : low >> k) & 1);
+    whole = whole << 1 | (rest >= n);
+    if (rest >= n) rest -= n;
+  }
+  for (; rest != 0 && whole >> 63 == 0; shift++) {
+    rest <<= 1;
+    whole = whole << 1 | (rest >= n);
+    if (rest >= n) rest -= n;
+  }
+  const double value = ldexp((double)(whole | (rest != 0)), -shift);
+  return negative ? -value : value;
+}
+
+static void finish_mean(struct check *check, size_t at, const struct state *s) {
+  const struct joist_value *const result = &check->program->values[check->instruction->result];
+  const size_t n = joist_value_count(operand_of(check, 0)) / joist_value_count(result);
+  const double mean = quotient(&s->sum, n);
+  char *const out = check->arrays[check->instruction->result];
+  joist_convert_find(JOIST_F64, result->type.dtype)(
+      1, &mean, out + at * joist_dtype_size(result->type.dtype));
+}
+
+joist_status joist_exact_mean(const struct joist_program *program, uint32_t number,
+                              void *const *arrays, const struct joist_run *run,
+                              struct joist_error *error) {
+  const struct joist_instruction *const i = &program->instructions[number];
+  struct check check = {.program = program,
+                        .instruction = i,
+                        .arrays = arrays,
+                        .run = run,
+                        .combining = {.adds = true}};
+  return joist_value_count(&program->values[i->operand[0]]) == 0
+             ? JOIST_OK
+             : run_totals(&check, finish_mean, error);
 }

@@ -13,4 +13,9 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
                                void *const *arrays, const struct joist_run *run,
                                struct joist_error *error) JOIST_MUST_CHECK;
 
+/* The means of joist_mean_is_exact() of integers in an array, in place of rounded ones. */
+joist_status joist_exact_mean(const struct joist_program *program, uint32_t number,
+                              void *const *arrays, const struct joist_run *run,
+                              struct joist_error *error) JOIST_MUST_CHECK;
+
 #endif

@@ -7,6 +7,7 @@
 #include "core/cpu/bind.h"
 #include "core/cpu/steps.h"
 #include "core/kernels/stream.h"
+#include "core/program/watch.h"
 #include "core/types/changed.h"
 
 enum { PIECE = JOIST_MARKS_MOST }; /* elements that are looked through, then computed */
@@ -239,11 +240,24 @@ static size_t count_changed(size_t n, const void *in, joist_dtype from, joist_dt
   return count;
 }
 
+/* Suspects a mean whose accumulator may round the sum of integers; false for other operations. */
+static bool watch_mean(const struct joist_program *program, const struct joist_instruction *i,
+                       size_t n, const void *in, struct joist_tally *tally) {
+  if (!joist_mean_is_exact(program, i)) return false;
+  const struct joist_value *const x = &program->values[i->operand[0]];
+  const size_t results = joist_value_count(&program->values[i->result]);
+  const uint64_t bits = joist_magnitudes_find(x->type.dtype)(n, in);
+  if (results > 0 && joist_sum_may_exceed(bits, joist_value_count(x) / results, JOIST_F64))
+    joist_tally_suspect(tally);
+  return true;
+}
+
 void joist_watch_converted(const struct joist_program *program, uint32_t instruction, size_t n,
                            const void *in, joist_dtype from, joist_dtype to, const uint8_t *mask,
                            size_t offset, struct joist_tally *tally) {
   const struct joist_instruction *const i = &program->instructions[instruction];
   size_t first = 0, count = 0;
+  if (watch_mean(program, i, n, in, tally)) return;
   if (i->watch & JOIST_WATCH_RANGE) count = joist_count_beyond(n, in, from, to, mask, &first);
   joist_tally_add(tally, program, instruction, JOIST_FOUND_BEYOND, count, offset + first);
   if (i->watch == JOIST_WATCH_RANGE || count > 0) return;
@@ -315,6 +329,7 @@ size_t joist_watch_stream(const struct joist_program *program, const struct jois
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,
                        const void *in, struct joist_tally *tally) {
   if (tally != NULL && step->counts_lost &&
+      !watch_mean(program, &program->instructions[step->instruction], 1, in, tally) &&
       joist_element_changes(step->in[0].dtype, step->through, in))
     joist_tally_add(tally, program, step->instruction, JOIST_FOUND_LOSS, 1, 0);
 }

@@ -133,6 +133,11 @@ uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, bool a
                                                   : 0);
 }
 
+bool joist_mean_is_exact(const struct joist_program *program, const struct joist_instruction *i) {
+  return i->op == JOIST_OP_REDUCE_MEAN && (i->watch & JOIST_WATCH_LOSS) &&
+         is_integer(program->values[i->operand[0]].type.dtype);
+}
+
 uint8_t joist_program_watch(const struct joist_program *program) {
   uint8_t watch = 0;
   for (uint32_t k = 0; k < program->instruction_count; k++) {

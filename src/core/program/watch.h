@@ -28,6 +28,10 @@ uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, bool a
 bool joist_conversion_overflows(const struct joist_program *program,
                                 const struct joist_instruction *i);
 
+/* Whether an instruction is a mean of integers that its accumulator may round: it is computed
+ * exactly where it does, so that nothing is lost. */
+bool joist_mean_is_exact(const struct joist_program *program, const struct joist_instruction *i);
+
 /* Whether sums of `n` integers, of whose magnitudes `bits` has all bits, may exceed the
  * range of a dtype, also on the way. */
 bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype);

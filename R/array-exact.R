@@ -1,0 +1,228 @@
+# Statistics of integers that are rounded once. Integers, less the least of them, are cut into
+# digits, doubles so small that sums of their products are exact. What follows from these sums is
+# computed with pairs of doubles, about 106 bits.
+
+# ---- pairs of doubles ----
+# A pair stands for the sum of `high` and `low`, of which the latter is what rounding the sum loses
+# (Dekker 1971).
+
+sum_pair <- function(x, y) {
+  high <- x + y
+  part <- high - x
+  list(high = high, low = (x - (high - part)) + (y - part))
+}
+
+# Of numbers the first of which is the larger one.
+near_pair <- function(x, y) {
+  high <- x + y
+  list(high = high, low = y - (high - x))
+}
+
+product_pair <- function(x, y) {
+  high <- x * y
+  a <- halved(x)
+  b <- halved(y)
+  rest <- (a$high * b$high - high) + a$high * b$low + a$low * b$high
+  list(high = high, low = rest + a$low * b$low)
+}
+
+# A double as two of 26 bits.
+halved <- function(x) {
+  scaled <- x * double_beside(2^27 + 1, x)
+  high <- scaled - (scaled - x)
+  list(high = high, low = x - high)
+}
+
+add_pairs <- function(x, y) {
+  high <- sum_pair(x$high, y$high)
+  low <- sum_pair(x$low, y$low)
+  near <- near_pair(high$high, high$low + low$high)
+  near_pair(near$high, near$low + low$low)
+}
+
+negated <- function(x) lapply(x, nv_negate)
+
+multiply_pairs <- function(x, y) {
+  product <- product_pair(x$high, y$high)
+  near_pair(product$high, product$low + (x$high * y$low + x$low * y$high))
+}
+
+divide_pairs <- function(x, y) {
+  high <- x$high / y$high
+  rest <- add_pairs(x, negated(multiply_pairs(as_pair(high), y)))
+  near_pair(high, rest$high / y$high)
+}
+
+root_of_pair <- function(x) {
+  high <- nv_sqrt(x$high)
+  rest <- add_pairs(x, negated(product_pair(high, high)))
+  near_pair(high, rest$high / (high + high))
+}
+
+as_pair <- function(x) list(high = x, low = double_beside(0, x))
+
+# `otherwise` where the result is not finite, or a root of 0, of which the low part is not a number.
+rounded_pair <- function(x, otherwise) {
+  sum <- x$high + x$low
+  nv_ifelse(nv_is_finite(sum), sum, otherwise)
+}
+
+# ---- digits ----
+
+# Whether statistics of x come from digits: of integers whose mean has as many bits as a double.
+# Those of narrower dtypes are right when they are computed in double.
+has_digits <- function(x) {
+  inherits(x, "nv_tensor") && !is_chunked(x) && is_integer_dtype(x) &&
+    dtype(nv_mean(none_of(x))) == "f64"
+}
+
+# How many bits the distances of the elements of x from each other have, in steps of a few, so that
+# few programs are made; those of the dtype where the elements are not known.
+span_of <- function(x) {
+  bits <- dtype_info(dtype(x))$bits
+  if (is_traced(x) || !has_elements(x) || length(x) == 0L) {
+    return(bits)
+  }
+  span <- as.vector(fused("span", span, x))
+  if (is.na(span)) 16 else min(bits, 16 * ceiling(log2(span + 1) / 16))
+}
+
+span <- function(x) {
+  least <- nv_reduce_min(x, na_rm = may_be_na(x))
+  greatest <- nv_reduce_max(x, na_rm = may_be_na(x))
+  half_by_half(in_halves(greatest), in_halves(least))
+}
+
+# Digits of integers less the least of them along `dims`, which have up to `bits` bits, and the
+# places that the digits have as powers of 2. Sums of `n` products of two digits are exact.
+digits_of <- function(x, dims, n, bits) {
+  least <- nv_reduce_min(x, dims, drop = FALSE, na_rm = may_be_na(x))
+  if (may_be_na(x)) least <- nv_replace_na(least, 0)
+  x <- in_halves(x)
+  least <- in_halves(least)
+  if (bits <= 48) { # a double holds them
+    return(cut_into_digits(half_by_half(x, least), 0, bits, n))
+  }
+  low <- x$low - least$low
+  unit <- double_beside(2^32, low)
+  borrowed <- nv_ifelse(low < double_beside(0, low), unit, double_beside(0, low))
+  high <- (x$high - least$high - borrowed) / unit
+  Map(c, cut_into_digits(low + borrowed, 0, 32, n), cut_into_digits(high, 32, 32, n))
+}
+
+cut_into_digits <- function(x, place, bits, n) {
+  bits <- max(bits, 1)
+  most <- (53 - ceiling(log2(max(n, 1)))) %/% 2
+  width <- ceiling(bits / ceiling(bits / most))
+  places <- seq(0, bits - 1, width)
+  digits <- vector("list", length(places))
+  for (k in rev(seq_along(places)[-1L])) {
+    unit <- double_beside(2^places[k], x)
+    digits[[k]] <- nv_floor(x / unit)
+    x <- x - digits[[k]] * unit
+  }
+  digits[[1L]] <- x
+  list(digits = digits, places = place + places)
+}
+
+# The sum of exact sums at their places.
+sum_at_places <- function(sums, places) {
+  total <- NULL
+  for (k in order(places, decreasing = TRUE)) {
+    unit <- double_beside(2^places[k], sums[[k]]$high)
+    part <- lapply(sums[[k]], function(sum) sum * unit)
+    total <- if (is.null(total)) part else add_pairs(total, part)
+  }
+  total
+}
+
+sum_of_digits <- function(x, f) {
+  sum_at_places(lapply(x$digits, function(digit) as_pair(f(digit))), x$places)
+}
+
+# Of f(digit of x, digit of y). The two that differ in which is whose come first, so that the sum is
+# the same for y and x.
+sum_of_products <- function(x, y, f) {
+  sums <- list()
+  places <- numeric()
+  for (i in seq_along(x$digits)) {
+    for (j in seq_len(i)) {
+      sum <- f(x$digits[[i]], y$digits[[j]])
+      other <- if (i != j) f(x$digits[[j]], y$digits[[i]])
+      sums <- c(sums, list(if (i == j) as_pair(sum) else sum_pair(sum, other)))
+      places <- c(places, x$places[i] + x$places[j])
+    }
+  }
+  sum_at_places(sums, places)
+}
+
+sum_of_squares <- function(x, f) sum_of_products(x, x, function(a, b) f(a * b))
+
+# ---- statistics ----
+
+# Sums of products less what the means contribute: of `count` products, and sums of their factors.
+central_sum <- function(product, left, right, count) {
+  add_pairs(product, negated(divide_pairs(multiply_pairs(left, right), as_pair(count))))
+}
+
+# Divided by the degrees of freedom that are left.
+by_freedom <- function(sum, count, correction, root) {
+  zero <- double_beside(0, count)
+  rest <- sum_pair(count, double_beside(-correction, count))
+  none <- rest$high <= zero
+  rest <- lapply(rest, function(part) nv_ifelse(none, zero, part))
+  value <- divide_pairs(sum, rest)
+  rough <- sum$high / rest$high
+  if (root) rounded_pair(root_of_pair(value), nv_sqrt(rough)) else rounded_pair(value, rough)
+}
+
+exact_variance <- function(x, dims, drop, correction, root, remove, bits) {
+  add_up <- function(part) nv_reduce_sum(part, dims, drop, na_rm = remove)
+  count <- double_beside(count_reduced(x, dims), x)
+  digits <- digits_of(x, dims, count_reduced(x, dims), bits)
+  if (remove) count <- nv_reduce_sum(!nv_is_na(x), dims, drop, "f64")
+  sum <- sum_of_digits(digits, add_up)
+  squares <- sum_of_squares(digits, add_up)
+  by_freedom(central_sum(squares, sum, sum, count), count, correction, root)
+}
+
+# Covariances of the columns of matrices, which may be one, or correlations where `correction` is
+# NULL.
+exact_moments <- function(parts, observed, correction, root, bits) {
+  numbers <- if (!is.null(observed)) observed_numbers(parts, observed)
+  itself <- length(parts) == 1L
+  last <- length(parts)
+  digits <- lapply(parts, function(part) digits_of(part, 1L, shape(part)[1L], bits))
+  if (is.null(numbers)) {
+    count <- double_beside(shape(parts[[1L]])[1L], parts[[1L]])
+    add_up <- function(part) nv_reduce_sum(part, 1L, drop = FALSE)
+    of_left <- function(part) nv_transpose(add_up(part))
+    of_right <- add_up
+  } else {
+    digits <- Map(digits_among, digits, numbers)
+    weight <- lapply(numbers, nv_convert, dtype = "f64")
+    count <- nv_crossprod(weight[[1L]], weight[[last]])
+    of_left <- function(part) nv_crossprod(part, weight[[last]])
+    of_right <- function(part) nv_crossprod(weight[[1L]], part)
+  }
+  left <- sum_of_digits(digits[[1L]], of_left)
+  right <- sum_of_digits(digits[[last]], of_right)
+  product <- sum_of_products(digits[[1L]], digits[[last]], nv_crossprod)
+  product <- central_sum(product, left, right, count)
+  if (!is.null(correction)) {
+    return(by_freedom(product, count, correction, root))
+  }
+  squares <- multiply_pairs(
+    central_sum(sum_of_squares(digits[[1L]], of_left), left, left, count),
+    central_sum(sum_of_squares(digits[[last]], of_right), right, right, count)
+  )
+  none <- double_beside(NaN, product$high)
+  ratio <- rounded_pair(divide_pairs(product, root_of_pair(squares)), none)
+  correlation(ratio, count, product$high, itself, observed)
+}
+
+digits_among <- function(x, number) {
+  zero <- double_beside(0, number)
+  x$digits <- lapply(x$digits, function(digit) nv_ifelse(number, without_mask(digit), zero))
+  x
+}
