@@ -2,13 +2,15 @@
 #'
 #' `nv_solve()` solves `a %*% x == b`, and `nv_triangular_solve()` does so for a triangular matrix,
 #' of which it reads one triangle; `nv_inv()` inverts a matrix; `nv_chol()` gives the triangular
-#' (Cholesky) factor of a symmetric positive definite matrix, of which it reads the same triangle;
+#' (Cholesky) factor of a symmetric (or Hermitian) positive definite matrix, of which it reads the
+#' same triangle;
 #' `nv_det()` and `nv_determinant()` give determinants. R's generics `solve()`, `chol()` and
 #' `determinant()`, and so `det()`, call them.
 #'
-#' Everything is computed in double by the LAPACK that R is linked with, and rounded once to
-#' the dtype of the result. A computation can only be interrupted between two matrices of a
-#' batch. Dimensions after the first two are a batch, as in [nv_matmul()].
+#' Everything is computed in double precision and rounded once to the dtype of the result.
+#' Equations, inverses and `nv_det()` of real matrices with at most 16 rows share a batch among
+#' threads; all else calls the LAPACK that R is linked with, which can only be interrupted between
+#' two matrices of a batch. Dimensions after the first two are a batch, as in [nv_matmul()].
 #'
 #' @param a,x A tensor: a matrix or a batch of matrices.
 #' @param b The right-hand sides, as columns of a matrix; a vector is one column, and the solution
@@ -24,11 +26,11 @@
 #'   `lower = TRUE` `L` with
 #'   `L %*% t(L) == x`. `nv_det()` has the shape of the batch, a scalar without one;
 #'   `nv_determinant()` is a list of `modulus`, the logarithm of the absolute value, and
-#'   `sign`, which is 1 or -1.
+#'   `sign`, which is 1 or -1, or a complex number of modulus 1.
 #' @section Errors: `joist_value_error` when a matrix is singular (exactly, or with a reciprocal
 #'   condition number below 2^-52 as for R's `solve()`), not positive definite (the leading
 #'   minor is named), or has elements that are not finite; `joist_shape_error` when it is not
-#'   square or `b` does not fit; `joist_dtype_error` for complex dtypes.
+#'   square or `b` does not fit.
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), "f64")
 #' nv_solve(a, c(1, 2))
@@ -108,11 +110,13 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' QR, singular value and eigenvalue decompositions
 #'
 #' `nv_qr()` gives the QR decomposition, also by `qr()`; `nv_svd()` the singular value
-#' decomposition; `nv_eigh()` the eigenvalues and eigenvectors of a symmetric matrix, of which it
-#' reads the lower triangle.
+#' decomposition; `nv_eigh()` the eigenvalues and eigenvectors of a symmetric matrix, or a Hermitian
+#' one, of which it reads the lower triangle.
 #'
 #' With m rows, n columns and k the smaller of both, `Q` is m x k and `R` is k x n; `d` has k
-#' elements, largest first, `u` is m x k and `v` is n x k. Eigenvalues are ordered from the
+#' elements, largest first, `u` is m x k and `v` is n x k. `full = TRUE` makes `Q` m x m and `R`
+#' m x n, `u` m x m and `v` n x n: no derivative goes through the columns that are added. Of complex
+#' matrices, `u %*% diag(d) %*% Conj(t(v))` is `x`. Eigenvalues are ordered from the
 #' largest to the smallest, as by R's `eigen()`. The decomposition does not pivot. Signs of
 #' columns are those that LAPACK gives.
 #'
@@ -123,6 +127,7 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'
 #' @inherit nv_solve details
 #' @param x A tensor: a matrix or a batch of matrices.
+#' @param full `TRUE` for square factors.
 #' @param a A result of `qr()`.
 #' @param b The right-hand sides, as for [nv_solve()]; without them the result is the inverse.
 #' @param ... Ignored.
@@ -131,7 +136,7 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #'   and `vectors` from `nv_eigh()`. The batch dimensions come last. `solve()`: a tensor.
 #' @section Errors: `joist_value_error` for elements that are not finite (except in `nv_qr()`), with
 #'   their position, when LAPACK does not converge, and for dependent columns; `joist_shape_error`
-#'   if the matrix of `nv_eigh()` is not square; `joist_dtype_error` for complex dtypes.
+#'   if the matrix of `nv_eigh()` is not square.
 #' @examples
 #' x <- nv_tensor(matrix(c(2, 1, 1, 3, 0, 1), 3), "f64")
 #' nv_qr(x)
@@ -140,8 +145,31 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' nv_matmul(s$u * t(s$d), t(s$v))
 #' nv_eigh(nv_crossprod(x))
 #' @export
-nv_qr <- function(x) {
-  stats::setNames(linear_algebra("qr", list(x)), c("Q", "R"))
+nv_qr <- function(x, full = FALSE) {
+  check_flag(full, "full")
+  parts <- stats::setNames(linear_algebra("qr", list(x)), c("Q", "R"))
+  if (full) list(Q = all_columns(parts$Q), R = with_rows(parts$R, shape(parts$Q)[1L])) else parts
+}
+
+# Orthonormal columns, and as many more as make a square matrix: of these and columns of zeros, Q
+# has the same columns but for their phases.
+all_columns <- function(q) {
+  extents <- shape(q)
+  more <- extents[1L] - extents[2L]
+  if (more == 0L) {
+    return(q)
+  }
+  rest <- rep(0, length(extents) - 2L)
+  wide <- apply_operation("pad", list(q, zero_of(q)), list(high = c(0, more, rest)))
+  found <- nv_stop_gradient(linear_algebra("qr", list(wide))[[1L]])
+  start <- c(0, extents[2L], rest) + 1
+  nv_concatenate(q, slice(found, start, 1L, replace(extents, 2L, more)), dim = 2L)
+}
+
+with_rows <- function(x, n) {
+  more <- n - shape(x)[1L]
+  high <- replace(rep(0, ndims(x)), 1L, more)
+  if (more == 0L) x else apply_operation("pad", list(x, zero_of(x)), list(high = high))
 }
 
 #' @rdname nv_qr
@@ -158,15 +186,17 @@ print.nv_qr <- function(x, ...) {
   invisible(x)
 }
 
-# Only the columns of Q, and the rows of R, that the matrix has.
-thin_factor <- function(qr, factor, complete, plain = TRUE) {
-  if (!isFALSE(complete) || !plain) {
-    stop_joist(
-      "joist_value_error", "qr() of a tensor gives no complete ", factor, "; its `", factor,
-      "` has as many ", if (factor == "Q") "columns" else "rows", " as the smaller extent"
-    )
+# Of the result of qr().
+factor_of <- function(qr, factor, complete, plain = TRUE) {
+  check_flag(complete, "complete")
+  if (!plain) stop_joist("joist_value_error", "qr.Q() of a tensor has no `Dvec`")
+  if (!complete) {
+    qr[[factor]]
+  } else if (factor == "Q") {
+    all_columns(qr$Q)
+  } else {
+    with_rows(qr$R, shape(qr$Q)[1L])
   }
-  qr[[factor]]
 }
 
 solve_by_qr <- function(a, b = NULL) {
@@ -183,12 +213,12 @@ least_squares <- function(qr, y) {
       "of its own"
     )
   }
-  without_column(nv_triangular_solve(qr$R, nv_crossprod(qr$Q, y), lower = FALSE), y)
+  without_column(nv_triangular_solve(qr$R, adjoint_product(qr$Q, y), lower = FALSE), y)
 }
 
 fitted_by <- function(qr, y) {
   check_independent(qr$R)
-  without_column(nv_matmul(qr$Q, nv_crossprod(qr$Q, y)), y)
+  without_column(nv_matmul(qr$Q, adjoint_product(qr$Q, y)), y)
 }
 
 # Without pivoting, Q and R say nothing of columns that depend on others: those of which less is
@@ -197,7 +227,7 @@ check_independent <- function(factor) {
   if (!has_elements(factor)) {
     return(invisible())
   }
-  squares <- as_array(in_double(factor))^2
+  squares <- as_array(in_double(nv_abs(factor)))^2
   n <- min(dim(squares)[1:2])
   dim(squares) <- c(dim(squares)[1:2], length(squares) / prod(dim(squares)[1:2]))
   for (batch in seq_len(dim(squares)[3L])) {
@@ -220,8 +250,11 @@ without_column <- function(x, y) {
 
 #' @rdname nv_qr
 #' @export
-nv_svd <- function(x) {
-  stats::setNames(linear_algebra("svd", list(x)), c("d", "u", "v"))
+nv_svd <- function(x, full = FALSE) {
+  check_flag(full, "full")
+  parts <- stats::setNames(linear_algebra("svd", list(x)), c("d", "u", "v"))
+  if (full) parts[2:3] <- lapply(parts[2:3], all_columns)
+  parts
 }
 
 #' @rdname nv_qr

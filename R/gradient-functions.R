@@ -33,14 +33,16 @@
 #'   branches of [nv_ifelse()] are computed, and zero times an infinite slope is NaN: keep the
 #'   operand of the other branch away from there, as in
 #'   `nv_ifelse(x > 0, sqrt(nv_ifelse(x > 0, x, 1)), 0)`. The derivatives of [nv_chol()] and
-#'   [nv_eigh()] are with respect to symmetric matrices; [nv_qr()] needs at least as many rows as
-#'   columns.
+#'   [nv_eigh()] are with respect to symmetric (or Hermitian) matrices; [nv_qr()] needs at least as
+#'   many rows as columns, [nv_lu()] a square matrix. Complex vectors of [nv_eig()], [nv_eigh()] and
+#'   [nv_svd()] have a phase that LAPACK chooses: only results that do not depend on it have a
+#'   derivative.
 #' @section Missing values: If `f` leaves missing elements out, as `sum(x, na.rm = TRUE)` does, the
 #'   derivatives with respect to them are zero. If the value of `f` is missing, so are all of its
 #'   derivatives.
 #' @section Errors: `joist_dtype_error` for an argument in `wrt` or a result that is not a float,
 #'   and for operations on complex numbers between them other than arithmetic, their parts, moduli,
-#'   layouts and Fourier transforms; `joist_shape_error` for a result of several elements;
+#'   layouts, linear algebra and Fourier transforms; `joist_shape_error` for a result of several elements;
 #'   `joist_value_error` for a `wrt` that is not an argument, and for an operation without a
 #'   derivative.
 #' @examples

@@ -25,7 +25,9 @@ no_gradient <- c(
 complex_gradients <- c(
   "add", "sub", "negate", "mul", "div", "abs", "exp", "real", "imag", "conj", "convert",
   "broadcast_to", "reshape", "transpose", "concatenate", "slice", "update", "pad", "take",
-  "gather", "reduce_sum", "ifelse", "fft", "rfft", "irfft"
+  "gather", "reduce_sum", "ifelse", "fft", "rfft", "irfft", "matmul", "solve", "inverse",
+  "triangular_solve", "chol", "det", "determinant", "lu", "qr", "eigh", "svd", "eig", "eigvals",
+  "alias"
 )
 
 conjugate <- function(x) if (is_complex_dtype(x)) nv_conj(x) else x
@@ -36,7 +38,7 @@ of_one <- function(rule) {
   function(g, x, y, at) list(rule(g, x[[1L]], y[[1L]]))
 }
 
-gradient_rules <- list(
+gradient_rules <- c(matrix_gradient_rules, list(
   # ---- arithmetic ----
   add = function(g, x, y, at) list(g, g),
   sub = function(g, x, y, at) list(g, -g),
@@ -240,105 +242,6 @@ gradient_rules <- list(
     list(NULL, g * slope / wide[[2L]], -(g * (wide[[3L]] / wide[[2L]])))
   },
 
-  # ---- linear algebra ----
-  matmul = function(g, x, y, at) {
-    left <- isTRUE(at$transpose_lhs)
-    right <- isTRUE(at$transpose_rhs)
-    list(
-      if (left) {
-        matrix_product(x[[2L]], g, right, TRUE)
-      } else {
-        matrix_product(g, x[[2L]], FALSE, !right)
-      },
-      if (right) {
-        matrix_product(g, x[[1L]], TRUE, left)
-      } else {
-        matrix_product(x[[1L]], g, !left, FALSE)
-      }
-    )
-  },
-  packed_product = function(g, x, y, at) {
-    list(NULL, matrix_product(unpack_bytes(x[[1L]], at$k), g, FALSE, FALSE))
-  },
-  solve = function(g, x, y, at) {
-    right <- nv_solve(turned(x[[1L]]), g)
-    list(-nv_tcrossprod(right, y[[1L]]), right)
-  },
-  inverse = function(g, x, y, at) {
-    list(-nv_tcrossprod(nv_crossprod(y[[1L]], g), y[[1L]]))
-  },
-  triangular_solve = function(g, x, y, at) {
-    lower <- isTRUE(at$lower)
-    turn <- isTRUE(at$transpose)
-    unit <- isTRUE(at$unit_diagonal)
-    right <- nv_triangular_solve(x[[1L]], g, lower = lower, unit_diag = unit, transpose = !turn)
-    whole <- if (turn) nv_tcrossprod(y[[1L]], right) else nv_tcrossprod(right, y[[1L]])
-    list(-(if (lower) nv_tril(whole, -unit) else nv_triu(whole, as.numeric(unit))), right)
-  },
-  # Of a symmetric operand, as for qr() and eigh(): see ?gradient.
-  chol = function(g, x, y, at) {
-    lower <- if (isTRUE(at$lower)) y[[1L]] else turned(y[[1L]])
-    inner <- nv_tril(nv_crossprod(lower, if (isTRUE(at$lower)) g else turned(g)))
-    inner <- inner - nv_tril(nv_triu(inner)) / 2
-    half <- nv_triangular_solve(lower, inner, transpose = TRUE)
-    list(symmetric(turned(nv_triangular_solve(lower, turned(half), transpose = TRUE))))
-  },
-  det = function(g, x, y, at) {
-    list(as_matrices(g * y[[1L]], x[[1L]]) * turned(nv_inv(x[[1L]])))
-  },
-  determinant = function(g, x, y, at) {
-    list(if (!is.null(g[[2L]])) as_matrices(g[[2L]], x[[1L]]) * turned(nv_inv(x[[1L]])))
-  },
-  qr = function(g, x, y, at) {
-    extents <- shape(x[[1L]])
-    if (extents[1L] < extents[2L]) {
-      stop_joist(
-        "joist_value_error", "the QR decomposition of a matrix with fewer rows than columns ",
-        "has no derivative here"
-      )
-    }
-    q <- y[[1L]]
-    r <- y[[2L]]
-    g_q <- if (is.null(g[[1L]])) zeros_like(q) else g[[1L]]
-    g_r <- if (is.null(g[[2L]])) zeros_like(r) else g[[2L]]
-    inner <- nv_tcrossprod(r, g_r) - nv_crossprod(g_q, q)
-    inner <- nv_tril(inner) + turned(nv_tril(inner, -1))
-    left <- g_q + nv_matmul(q, inner)
-    list(turned(nv_triangular_solve(r, turned(left), lower = FALSE)))
-  },
-  eigh = function(g, x, y, at) {
-    values <- y[[1L]]
-    vectors <- y[[2L]]
-    inner <- if (is.null(g[[1L]])) zeros_like(vectors) else in_diagonal(g[[1L]])
-    if (!is.null(g[[2L]])) {
-      inner <- inner + inverse_gaps(values) * nv_crossprod(vectors, g[[2L]])
-    }
-    list(symmetric(nv_tcrossprod(nv_matmul(vectors, inner), vectors)))
-  },
-  svd = function(g, x, y, at) {
-    d <- y[[1L]]
-    u <- y[[2L]]
-    v <- y[[3L]]
-    inner <- if (is.null(g[[1L]])) zeros_like(in_diagonal(d)) else in_diagonal(g[[1L]])
-    gaps <- inverse_gaps(d * d)
-    scale <- in_rows(d)
-    rest <- NULL
-    if (!is.null(g[[2L]])) {
-      across <- nv_crossprod(u, g[[2L]])
-      inner <- inner + gaps * (across - turned(across)) * scale
-      own <- (g[[2L]] - nv_matmul(u, across)) / scale
-      rest <- nv_tcrossprod(own, v)
-    }
-    if (!is.null(g[[3L]])) {
-      across <- nv_crossprod(v, g[[3L]])
-      inner <- inner + turned(scale) * (gaps * (across - turned(across)))
-      own <- nv_tcrossprod(u, (g[[3L]] - nv_matmul(v, across)) / scale)
-      rest <- if (is.null(rest)) own else rest + own
-    }
-    whole <- nv_tcrossprod(nv_matmul(u, inner), v)
-    list(if (is.null(rest)) whole else whole + rest)
-  },
-
   # ---- signals ----
   fft = function(g, x, y, at) {
     list(fit_extent(transformed_back("fft", g, at), shape(x[[1L]])[at$dim], at$dim))
@@ -409,7 +312,7 @@ gradient_rules <- list(
   "for" = function(g, x, y, at) for_gradient(g, x, y, at),
   scan = function(g, x, y, at) scan_gradient(g, x, y, at),
   "if" = function(g, x, y, at) if_gradient(g, x, y, at)
-)
+))
 
 # ---- what rules are made of ----
 
@@ -654,33 +557,4 @@ middle_weights <- function(weight, x, at) {
 fit_extent <- function(x, extent, dim) {
   high <- replace(rep(0, ndims(x)), dim, extent - shape(x)[dim])
   if (all(high == 0)) x else apply_operation("pad", list(x, zero_of(x)), list(high = high))
-}
-
-# Matrices in the first two dims.
-turned <- function(x) {
-  dims <- seq_along(shape(x))
-  nv_transpose(x, replace(dims, 1:2, 2:1))
-}
-
-symmetric <- function(x) (x + turned(x)) / 2
-
-# Numbers of a batch as matrices of one element.
-as_matrices <- function(g, x) nv_reshape(g, c(1, 1, shape(x)[-(1:2)]))
-
-in_rows <- function(x) nv_reshape(x, c(1, shape(x)))
-
-in_diagonal <- function(x) {
-  n <- shape(x)[1L]
-  batch <- rep(1, length(shape(x)) - 1L)
-  same <- nv_iota(1L, "i64", c(n, 1, batch)) == nv_iota(2L, "i64", c(1, n, batch))
-  nv_ifelse(same, in_rows(x), 0)
-}
-
-# 1 / (x[j] - x[i]), and 0 in the diagonal.
-inverse_gaps <- function(x) {
-  n <- shape(x)[1L]
-  batch <- rep(1, length(shape(x)) - 1L)
-  same <- nv_iota(1L, "i64", c(n, 1, batch)) == nv_iota(2L, "i64", c(1, n, batch))
-  gaps <- in_rows(x) - turned(in_rows(x))
-  nv_ifelse(same, 0, 1 / nv_ifelse(same, 1, gaps))
 }

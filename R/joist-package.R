@@ -37,7 +37,8 @@
 #'   functions of slices [nv_vmap()].
 #' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
 #'   [unique][unique.nv_tensor].
-#' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()].
+#' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()], [nv_eig()],
+#'   [nv_lstsq()].
 #' \item Fourier transforms: [nv_fft()], [nv_fftfreq()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
 #' \item Other libraries: [as_tensor()] for the data of other packages, [nv_to_arrow()] for Arrow,

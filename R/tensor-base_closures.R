@@ -59,8 +59,8 @@ base_methods_of_all <- list(
 
 # Of what qr() gives for a tensor.
 base_methods_of_qr <- list(
-  qr.Q = function(qr, complete, Dvec) thin_factor(qr, "Q", complete, missing(Dvec)),
-  qr.R = function(qr, complete, ...) thin_factor(qr, "R", complete),
+  qr.Q = function(qr, complete, Dvec) factor_of(qr, "Q", complete, missing(Dvec)),
+  qr.R = function(qr, complete, ...) factor_of(qr, "R", complete),
   qr.coef = function(qr, y) least_squares(qr, y),
   qr.fitted = function(qr, y, k) fitted_by(qr, y),
   qr.resid = function(qr, y) nv_sub(y, fitted_by(qr, y)),

@@ -9,8 +9,9 @@
 #include "arrays.h"
 
 /* The square root of a diagonal matrix. */
-static void stub_potrf(const char *uplo, const int *n, double *a, const int *lda, int *info,
+static void stub_potrf(const char *uplo, const int *n, void *matrix, const int *lda, int *info,
                        size_t length) {
+  double *const a = matrix;
   CHECK(*uplo == 'U' && length == 1 && *lda == *n);
   *info = 0;
   for (int k = 0; k < *n && *info == 0; k++) {
@@ -55,7 +56,7 @@ static void test_chol(void) {
   void *arrays[2] = {(void *)(uintptr_t)in, out};
   CHECK_ERROR(joist_execute(&call.program, &call.instruction, arrays, &run, &error), error,
               JOIST_E_NO_LAPACK);
-  joist_lapack.potrf = stub_potrf;
+  joist_lapack.potrf[0] = stub_potrf;
   CHECK_INT(joist_execute(&call.program, &call.instruction, arrays, &run, &error), JOIST_OK);
   CHECK(memcmp(out, want, sizeof want) == 0);
   memcpy(bad, in, sizeof in);
@@ -67,7 +68,7 @@ static void test_chol(void) {
   bad[7] = NAN; /* LAPACK reports no failure for NaN, but joist does */
   CHECK_INT(joist_execute(&call.program, &call.instruction, arrays, &run, &error),
             JOIST_ERROR_VALUE);
-  joist_lapack.potrf = NULL;
+  joist_lapack.potrf[0] = NULL;
 }
 
 int main(void) {

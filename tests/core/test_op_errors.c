@@ -396,14 +396,14 @@ static double reciprocal_found;
 static int fault; /* what the routines say */
 static double wanted_work;
 
-static void stub_getrf(const int *m, const int *n, double *a, const int *lda, int *pivots,
+static void stub_getrf(const int *m, const int *n, void *a, const int *lda, int *pivots,
                        int *info) {
   (void)m, (void)n, (void)a, (void)lda, (void)pivots;
   *info = fault;
 }
 
-static void stub_gecon(const char *norm, const int *n, const double *a, const int *lda,
-                       const double *norm_a, double *reciprocal, double *work, int *integers,
+static void stub_gecon(const char *norm, const int *n, const void *a, const int *lda,
+                       const double *norm_a, double *reciprocal, void *work, void *integers,
                        int *info, size_t length) {
   (void)norm, (void)n, (void)a, (void)lda, (void)norm_a, (void)work, (void)integers, (void)length;
   *reciprocal = reciprocal_found;
@@ -411,8 +411,8 @@ static void stub_gecon(const char *norm, const int *n, const double *a, const in
 }
 
 static void stub_trtrs(const char *uplo, const char *transpose, const char *diagonal, const int *n,
-                       const int *columns, const double *a, const int *lda, double *b,
-                       const int *ldb, int *info, size_t x, size_t y, size_t z) {
+                       const int *columns, const void *a, const int *lda, void *b, const int *ldb,
+                       int *info, size_t x, size_t y, size_t z) {
   (void)uplo, (void)transpose, (void)diagonal, (void)n, (void)columns, (void)a, (void)lda, (void)b;
   (void)ldb, (void)x, (void)y, (void)z;
   *info = fault;
@@ -428,21 +428,23 @@ static void stub_gesdd(const char *job, const int *m, const int *n, double *a, c
   *info = *work_size == -1 ? 0 : fault;
 }
 
-static void stub_potrf(const char *uplo, const int *n, double *a, const int *lda, int *info,
+static void stub_potrf(const char *uplo, const int *n, void *a, const int *lda, int *info,
                        size_t length) {
   (void)uplo, (void)n, (void)a, (void)lda, (void)length;
   *info = fault;
 }
 
 static void test_lapack(void) {
-  const struct operand one = {.dtype = JOIST_F64, SHAPE(2, 2), {1, 2, 3, 4}},
-                       two = {.dtype = JOIST_F64, {3, {2, 2, 2}}, {1, 2, 3, 4}},
+  const struct operand one = {.dtype = JOIST_F64,
+                              SHAPE(2, 2),
+                              {1, 2, 2, 4}}, /* singular: LAPACK has to say */
+      two = {.dtype = JOIST_F64, {3, {2, 2, 2}}, {1, 2, 3, 4}},
                        bad = {.dtype = JOIST_F64, SHAPE(2, 2), {1, 2, NAN, 4}};
   check_failure(JOIST_OP_CHOL, &one, 1, no_attributes, WANT(JOIST_E_NO_LAPACK, .op = "chol"));
-  joist_lapack = (struct joist_lapack){.potrf = stub_potrf,
-                                       .getrf = stub_getrf,
-                                       .gecon = stub_gecon,
-                                       .trtrs = stub_trtrs,
+  joist_lapack = (struct joist_lapack){.potrf = {stub_potrf},
+                                       .getrf = {stub_getrf},
+                                       .gecon = {stub_gecon},
+                                       .trtrs = {stub_trtrs},
                                        .gesdd = stub_gesdd};
   fault = 2;
   wanted_work = 100;
@@ -462,7 +464,7 @@ static void test_lapack(void) {
   reciprocal_found = 1e-20;
   check_failure(JOIST_OP_INVERSE, &one, 1, no_attributes,
                 WANT(JOIST_E_NEARLY_SINGULAR, .number = {1e-20}));
-  joist_lapack = (struct joist_lapack){.potrf = NULL};
+  joist_lapack = (struct joist_lapack){.potrf = {NULL}};
 }
 
 /* A temporary that no machine has room for. */

@@ -392,9 +392,12 @@ own_calls <- list(
   inverse = function(row) list(f = nv_inv, operands = list(square(extent()))),
   det = function(row) list(f = nv_det, operands = list(square(extent()))),
   determinant = function(row) list(f = nv_determinant, operands = list(square(extent()))),
+  lu = function(row) factor_call(nv_lu),
   qr = function(row) factor_call(nv_qr),
   svd = function(row) factor_call(nv_svd),
   eigh = function(row) list(f = nv_eigh, operands = list(definite(extent()))),
+  eig = function(row) list(f = nv_eig, operands = list(square(extent()))),
+  eigvals = function(row) list(f = nv_eigvals, operands = list(square(extent()))),
   argmin = function(row) position_call("argmin"), argmax = function(row) position_call("argmax"),
   fold_in = function(row) {
     list(f = nv_fold_in, operands = list(nv_key(1), random_tensor("i32", integer(), "whole")))

@@ -378,12 +378,12 @@ compare_differences <- function(f, program, own) {
 # Draws have none but by their parameters; loops are compared with their turns written out, in
 # testthat. JAX has no inverses of incomplete gamma and beta functions, and multiplies only at
 # different positions: what is scattered is compared with differences in testthat. Nothing reads
-# what `print` gives. JAX has no products of blocks.
+# what `print` gives. JAX has no products of blocks. Factors in another order and complex eigenvalues
+# are compared with differences in testthat, too.
 treated <- c(
   unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "rexp", "rgamma", "for", "scan", "if",
   "inverse_gamma", "inverse_beta", "print", "require", "scatter_min", "scatter_max", "scatter_mul",
-  "fft", "rfft", "irfft",
-  "packed_product"
+  "fft", "rfft", "irfft", "lu", "eig", "eigvals", "packed_product"
 )
 differentiable <- setdiff(operation_table()$name, c(without_slope, without_gradient))
 lacking <- setdiff(differentiable, treated)

@@ -340,8 +340,16 @@ raised_errors <- alist(
   expect_equal_tensor = list(joist_value_error = expect_equal_tensor(1, 1)),
   nv_qr = list(
     joist_value_error = nv_svd(matrix(c(1, NaN, 2, 3), 2)),
-    joist_shape_error = nv_eigh(x),
-    joist_dtype_error = nv_qr(z_matrix)
+    joist_shape_error = nv_eigh(x)
+  ),
+  nv_eig = list(
+    joist_value_error = nv_eigvals(matrix(c(1, NaN, 2, 3), 2)), joist_shape_error = nv_eig(x)
+  ),
+  nv_lstsq = list(
+    joist_value_error = nv_pinv(matrix(c(1, NaN, 2, 3), 2)),
+    joist_value_error = nv_matrix_power(s, -1.5), joist_value_error = nv_lstsq(x, v, tol = NA),
+    joist_value_error = nv_trace(x, 0.5), joist_shape_error = nv_expm(x),
+    joist_shape_error = nv_cross(x, x)
   ),
   mapped_files = list(joist_value_error = nv_share(v)),
   nv_read_npy = list(
@@ -467,8 +475,7 @@ raised_errors <- alist(
     joist_value_error = nv_chol(matrix(c(1, 2, 2, 1), 2)),
     joist_value_error = nv_inv(matrix(c(1, Inf, 1, 1), 2)),
     joist_shape_error = nv_solve(x),
-    joist_shape_error = nv_solve(s, 1:3),
-    joist_dtype_error = nv_solve(z_matrix)
+    joist_shape_error = nv_solve(s, 1:3)
   ),
   nv_sort = list(
     joist_dtype_error = sort(z),
@@ -805,6 +812,11 @@ given_dtypes <- alist(
   ),
   nv_qr = list(
     f32 = nv_qr(x)$R, `f32?` = nv_svd(nv_tensor(matrix(1:4, 2)))$d, f32 = nv_eigh(s)$values
+  ),
+  nv_eig = list(c64 = nv_eig(s)$vectors, `c64?` = nv_eigvals(diag(2)), i32 = nv_lu(x)$p),
+  nv_lstsq = list(
+    f32 = nv_pinv(x), i64 = nv_matrix_rank(x), f32 = nv_expm(s), i16 = nv_kron(i, i),
+    f32 = nv_trace(x)
   ),
   nv_real = list(f32 = Re(z), f32 = Im(z), f32 = Arg(z), c64 = Conj(z), `f32?` = nv_arg(i)),
   nv_reduce_sum = list(

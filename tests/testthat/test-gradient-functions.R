@@ -247,6 +247,18 @@ cases <- c(
     chol_lower = case(function(x) {
       weigh(nv_chol(nv_crossprod(x) + nv_eye(3L, "f64"), TRUE))
     }, square),
+    lu = case(function(x) weigh(nv_lu(x)$L) + weigh(nv_lu(x)$U^2), square),
+    eig = case(function(x) {
+      parts <- nv_eig(x)
+      weigh(nv_real(parts$values)) + weigh(nv_abs(parts$vectors))
+    }, square),
+    eigvals = case(function(x) weigh(nv_abs(nv_eigvals(x))), square),
+    pinv = case(function(x) weigh(nv_pinv(x)), tall),
+    lstsq = case(function(x, y) weigh(nv_lstsq(x, y)), tall, u[seq_len(nrow(tall))]),
+    expm = case(function(x) weigh(nv_expm(x)), square),
+    matrix_power = case(function(x) weigh(nv_matrix_power(x, -2)), square),
+    kron = case(function(x, y) weigh(nv_kron(x, y)), square, right),
+    trace = case(function(x) nv_trace(x, 1)^2, square),
     qr = case(function(x) weigh(nv_qr(x)$Q) + weigh(nv_qr(x)$R), tall),
     qr_r = case(function(x) weigh(nv_qr(x)$R), tall),
     eigh = case(function(x) {

@@ -515,6 +515,25 @@ static joist_status infer_truth(struct decision *d, struct joist_error *error) {
   return JOIST_OK;
 }
 
+/* Results whose dtype is not that of the class; see RESULT in ops.def. */
+static void set_results(joist_op op, struct joist_type *results) {
+  static const enum {
+    OWN,
+    REAL,
+    COMPLEX,
+    POSITION
+  } stated[JOIST_OP_COUNT][JOIST_RESULTS_MAX] = {
+#define RESULT(ID, K, HOW) [JOIST_OP_##ID][K] = HOW,
+#include "core/program/ops.def"
+  };
+  for (int k = 0; k < JOIST_RESULTS_MAX; k++) {
+    const joist_dtype own = results[k].dtype;
+    if (stated[op][k] == REAL) results[k].dtype = joist_dtype_real(own);
+    if (stated[op][k] == COMPLEX) results[k].dtype = joist_dtype_complex(own);
+    if (stated[op][k] == POSITION) results[k] = (struct joist_type){JOIST_I32, false};
+  }
+}
+
 static infer *const functions[JOIST_CLASS_COUNT] = {
     [JOIST_CLASS_JOIN] = infer_join,           [JOIST_CLASS_INEXACT] = infer_inexact,
     [JOIST_CLASS_REAL] = infer_real,           [JOIST_CLASS_ANGLE] = infer_angle,
@@ -580,6 +599,7 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   signature->rounds_float = d.rounds_float;
   signature->rounds = op == JOIST_OP_DIV && rules->quotients_rounded && !is_inexact(computed);
   for (int k = 0; k < JOIST_RESULTS_MAX; k++) signature->result[k] = d.result;
+  set_results(op, signature->result);
   for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) signature->operand[k] = d.operand[k];
   if (joist_op_has(op, signature->compute)) return JOIST_OK;
   return JOIST_FAIL(error, undefined_code(op, computed), .op = joist_op_name(op),

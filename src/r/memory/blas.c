@@ -105,15 +105,26 @@ static void use_blas(bool use) {
 }
 
 static void fill_lapack(void) {
-  joist_lapack.potrf = (joist_lapack_potrf *)&F77_NAME(dpotrf);
-  joist_lapack.getrf = (joist_lapack_getrf *)&F77_NAME(dgetrf);
-  joist_lapack.getrs = (joist_lapack_getrs *)&F77_NAME(dgetrs);
-  joist_lapack.gecon = (joist_lapack_gecon *)&F77_NAME(dgecon);
-  joist_lapack.trtrs = (joist_lapack_trtrs *)&F77_NAME(dtrtrs);
-  joist_lapack.geqrf = (joist_lapack_geqrf *)&F77_NAME(dgeqrf);
-  joist_lapack.orgqr = (joist_lapack_orgqr *)&F77_NAME(dorgqr);
+  joist_lapack.potrf[0] = (joist_lapack_potrf *)&F77_NAME(dpotrf);
+  joist_lapack.potrf[1] = (joist_lapack_potrf *)&F77_NAME(zpotrf);
+  joist_lapack.getrf[0] = (joist_lapack_getrf *)&F77_NAME(dgetrf);
+  joist_lapack.getrf[1] = (joist_lapack_getrf *)&F77_NAME(zgetrf);
+  joist_lapack.getrs[0] = (joist_lapack_getrs *)&F77_NAME(dgetrs);
+  joist_lapack.getrs[1] = (joist_lapack_getrs *)&F77_NAME(zgetrs);
+  joist_lapack.gecon[0] = (joist_lapack_gecon *)&F77_NAME(dgecon);
+  joist_lapack.gecon[1] = (joist_lapack_gecon *)&F77_NAME(zgecon);
+  joist_lapack.trtrs[0] = (joist_lapack_trtrs *)&F77_NAME(dtrtrs);
+  joist_lapack.trtrs[1] = (joist_lapack_trtrs *)&F77_NAME(ztrtrs);
+  joist_lapack.geqrf[0] = (joist_lapack_geqrf *)&F77_NAME(dgeqrf);
+  joist_lapack.geqrf[1] = (joist_lapack_geqrf *)&F77_NAME(zgeqrf);
+  joist_lapack.orgqr[0] = (joist_lapack_orgqr *)&F77_NAME(dorgqr);
+  joist_lapack.orgqr[1] = (joist_lapack_orgqr *)&F77_NAME(zungqr);
   joist_lapack.gesdd = (joist_lapack_gesdd *)&F77_NAME(dgesdd);
+  joist_lapack.zgesdd = (joist_lapack_zgesdd *)&F77_NAME(zgesdd);
   joist_lapack.syevr = (joist_lapack_syevr *)&F77_NAME(dsyevr);
+  joist_lapack.zheev = (joist_lapack_zheev *)&F77_NAME(zheev);
+  joist_lapack.dgeev = (joist_lapack_dgeev *)&F77_NAME(dgeev);
+  joist_lapack.zgeev = (joist_lapack_zgeev *)&F77_NAME(zgeev);
 }
 
 void joist_r_blas_init(void) {

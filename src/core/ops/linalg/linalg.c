@@ -106,6 +106,15 @@ joist_status joist_qr_shape(const struct joist_shape *const *shapes,
   return check_size(shapes[0], (uint64_t)k * ((uint64_t)m + n), error);
 }
 
+/* positions (m), then factors of m x k and k x n. */
+joist_status joist_lu_shape(const struct joist_shape *const *shapes,
+                            const struct joist_attributes *attributes, struct joist_shape *results,
+                            struct joist_error *error) {
+  const joist_status status = joist_qr_shape(shapes, attributes, results + 1, error);
+  if (status == JOIST_OK) results[0] = part_shape(shapes[0], 1, shapes[0]->extent[0], 0);
+  return status;
+}
+
 joist_status joist_svd_shape(const struct joist_shape *const *shapes,
                              const struct joist_attributes *attributes, struct joist_shape *results,
                              struct joist_error *error) {
@@ -131,6 +140,21 @@ joist_status joist_eigh_shape(const struct joist_shape *const *shapes,
   return check_size(shapes[0], (uint64_t)n * ((uint64_t)n + 1), error);
 }
 
+joist_status joist_eig_shape(const struct joist_shape *const *shapes,
+                             const struct joist_attributes *attributes, struct joist_shape *results,
+                             struct joist_error *error) {
+  return joist_eigh_shape(shapes, attributes, results, error);
+}
+
+joist_status joist_eigvals_shape(const struct joist_shape *const *shapes,
+                                 const struct joist_attributes *attributes,
+                                 struct joist_shape *result, struct joist_error *error) {
+  (void)attributes;
+  const joist_status status = square_shape(shapes[0], result, error);
+  if (status == JOIST_OK) *result = part_shape(shapes[0], 1, shapes[0]->extent[0], 0);
+  return status;
+}
+
 /* ---- one matrix after the other ---- */
 
 double *joist_scratch(size_t doubles, size_t integers, int **first_integer) {
@@ -145,12 +169,13 @@ joist_status joist_no_memory(struct joist_error *error) {
 }
 
 joist_status joist_check_finite(const struct joist_problem *problem, struct joist_error *error) {
-  const size_t count = (size_t)problem->m * (size_t)problem->n;
+  const size_t count = ((size_t)problem->m * (size_t)problem->n) << problem->pairs;
   size_t at = 0;
   while (at < count && problem->a[at] - problem->a[at] == 0) at++;
   if (at == count) return JOIST_OK;
+  const size_t element = at >> problem->pairs;
   return JOIST_FAIL(error, JOIST_E_MATRIX_NOT_FINITE, .number = {problem->a[at]},
-                    .count = {at % (size_t)problem->m + 1, at / (size_t)problem->m + 1},
+                    .count = {element % (size_t)problem->m + 1, element / (size_t)problem->m + 1},
                     .batch = problem->batch);
 }
 
@@ -164,23 +189,25 @@ static size_t leading_count(const struct joist_shape *shape, int dims) {
 /* What the loop over a batch needs to know of one operand or the result. */
 struct stack {
   const struct joist_shape *shape;
-  joist_dtype dtype;
-  size_t count; /* elements of one matrix */
+  joist_dtype dtype, wide; /* `wide` is f64 or c128 */
+  size_t count, doubles;   /* of one matrix: elements, and doubles of `wide` */
 };
 
 static struct stack stack_of(const struct joist_shape *shape, joist_dtype dtype, int matrix_dims) {
-  return (struct stack){shape, dtype, leading_count(shape, matrix_dims)};
+  const bool pairs = joist_dtype_kind(dtype) == JOIST_KIND_COMPLEX;
+  const size_t count = leading_count(shape, matrix_dims);
+  return (struct stack){shape, dtype, pairs ? JOIST_C128 : JOIST_F64, count, count << pairs};
 }
 
 static void load(const struct stack *stack, const void *elements, size_t index, double *to) {
   const char *const from =
       (const char *)elements + index * stack->count * joist_dtype_size(stack->dtype);
-  joist_convert_find(stack->dtype, JOIST_F64)(stack->count, from, to);
+  joist_convert_find(stack->dtype, stack->wide)(stack->count, from, to);
 }
 
 static void store(const struct stack *stack, const double *from, size_t index, void *elements) {
   char *const to = (char *)elements + index * stack->count * joist_dtype_size(stack->dtype);
-  joist_convert_find(JOIST_F64, stack->dtype)(stack->count, from, to);
+  joist_convert_find(stack->wide, stack->dtype)(stack->count, from, to);
 }
 
 /* Matrices of a batch, which is the dims of `shape` from `first` on. */
@@ -190,88 +217,142 @@ static size_t batch_count(const struct joist_shape *shape, int first) {
   return count;
 }
 
-/* `matrix_dims` of the first result belong to one matrix, the others to the batch. */
-static joist_status run(const struct joist_call *call, int matrix_dims, joist_solver *solver,
-                        struct joist_error *error) {
-  const struct joist_instruction *const i = call->instruction;
+/* A call, and the matrices of its operands and results. */
+struct batch {
+  const struct joist_call *call;
+  const struct joist_shape *shape; /* of the first result, of which `dims` belong to a matrix */
+  int dims;
+  size_t matrices, doubles; /* how many, and doubles for the operands and results of one */
+  struct stack in[2], out[JOIST_RESULTS_MAX];
+  joist_small_solver *small;
+  unsigned char *solved; /* by `small` */
+};
+
+static struct joist_problem problem_in(const struct batch *b, double *memory) {
+  const struct joist_instruction *const i = b->call->instruction;
   const bool two = i->operand_count == 2;
-  const struct joist_shape *const batch = &call->result[0].shape;
-  const struct stack a = stack_of(&call->operand[0]->shape, i->signature.operand[0], 2);
-  const struct stack b = two ? stack_of(&call->operand[1]->shape, i->signature.operand[1], 2)
-                             : (struct stack){NULL, JOIST_F64, 0};
-  const size_t matrices = batch_count(batch, matrix_dims), batch_rank = (size_t)batch->rank;
-  struct stack out[JOIST_RESULTS_MAX];
-  size_t count = 0;
-  for (uint32_t r = 0; r < i->result_count; r++) {
-    const struct joist_value *const result = &call->result[r];
-    const int own = result->shape.rank - (int)batch_rank + matrix_dims;
-    out[r] = stack_of(&result->shape, result->type.dtype, own);
-    count += out[r].count;
+  const struct joist_shape *const a = b->in[0].shape;
+  return (struct joist_problem){.attributes = i->attributes,
+                                .m = (int)a->extent[0],
+                                .n = (int)a->extent[1],
+                                .columns = two ? (int)b->in[1].shape->extent[1] : 0,
+                                .pairs = b->in[0].wide == JOIST_C128,
+                                .a = memory,
+                                .b = two ? memory + b->in[0].doubles : NULL,
+                                .out = memory + b->in[0].doubles + b->in[1].doubles};
+}
+
+static void load_matrix(const struct batch *b, const struct joist_problem *problem, size_t j) {
+  double *const to[] = {problem->a, problem->b};
+  for (uint32_t k = 0; k < b->call->instruction->operand_count; k++) {
+    const struct stack *const in = &b->in[k];
+    load(in, b->call->in[k], joist_batch_index(in->shape, b->shape, b->dims, j), to[k]);
   }
-  if (joist_lapack.potrf == NULL)
-    return JOIST_FAIL(error, JOIST_E_NO_LAPACK, .op = joist_op_name(i->op));
-  if (matrices * count == 0) return JOIST_OK;
-  double *const scratch = joist_scratch(a.count + b.count + count, 0, NULL);
+}
+
+static void store_results(const struct batch *b, const double *from, size_t j) {
+  for (uint32_t r = 0; r < b->call->instruction->result_count; r++) {
+    store(&b->out[r], from, j, b->call->out[r]);
+    from += b->out[r].doubles;
+  }
+}
+
+/* ---- small matrices, on all threads ---- */
+
+enum { SMALL_IN_TASK = 64 };
+
+/* The largest number of doubles of a small problem, with a right side as large as the matrix. */
+enum { SMALL_DOUBLES = 3 * JOIST_SMALL * JOIST_SMALL };
+
+static void run_small(const void *context, size_t task, size_t worker) {
+  (void)worker;
+  const struct batch *const b = context;
+  const size_t from = task * SMALL_IN_TASK;
+  const size_t to = from + SMALL_IN_TASK < b->matrices ? from + SMALL_IN_TASK : b->matrices;
+  double memory[SMALL_DOUBLES];
+  const struct joist_problem problem = problem_in(b, memory);
+  for (size_t j = from; j < to; j++) {
+    load_matrix(b, &problem, j);
+    b->solved[j] = b->small(&problem);
+    if (b->solved[j]) store_results(b, problem.out, j);
+  }
+}
+
+static joist_status run_all_small(struct batch *b, struct joist_error *error) {
+  const size_t n = b->in[0].shape->extent[0];
+  if (b->small == NULL || b->in[0].wide == JOIST_C128 || n > JOIST_SMALL ||
+      b->doubles > SMALL_DOUBLES)
+    return JOIST_OK;
+  b->solved = calloc(b->matrices, 1);
+  if (b->solved == NULL) return joist_no_memory(error);
+  return joist_tasks_run(b->call->run, (b->matrices + SMALL_IN_TASK - 1) / SMALL_IN_TASK,
+                         SMALL_IN_TASK * n * n * (n + 8), run_small, b, error);
+}
+
+/* ---- others, one after the other ---- */
+
+static joist_status run_each(const struct batch *b, joist_solver *solver,
+                             struct joist_error *error) {
+  double *const scratch = joist_scratch(b->doubles, 0, NULL);
   if (scratch == NULL) return joist_no_memory(error);
-  struct joist_problem problem = {.attributes = i->attributes,
-                                  .m = (int)a.shape->extent[0],
-                                  .n = (int)a.shape->extent[1],
-                                  .columns = two ? (int)b.shape->extent[1] : 0,
-                                  .a = scratch,
-                                  .b = two ? scratch + a.count : NULL,
-                                  .out = scratch + a.count + b.count};
-  const int before = joist_blas_enter(call->run->threads);
+  struct joist_problem problem = problem_in(b, scratch);
+  const int before = joist_blas_enter(b->call->run->threads);
   joist_status status = JOIST_OK;
-  for (size_t j = 0; j < matrices && status == JOIST_OK; j++) {
-    if (j > 0) status = joist_run_poll(call->run, error);
+  for (size_t j = 0; j < b->matrices && status == JOIST_OK; j++) {
+    if (b->solved != NULL && b->solved[j]) continue;
+    if (j > 0) status = joist_run_poll(b->call->run, error);
     if (status != JOIST_OK) break;
-    if (matrices > 1) problem.batch = j + 1;
-    load(&a, call->in[0], joist_batch_index(a.shape, batch, matrix_dims, j), problem.a);
-    if (two) load(&b, call->in[1], joist_batch_index(b.shape, batch, matrix_dims, j), problem.b);
+    if (b->matrices > 1) problem.batch = j + 1;
+    load_matrix(b, &problem, j);
     status = solver(&problem, error);
-    const double *part = problem.out;
-    for (uint32_t r = 0; r < i->result_count && status == JOIST_OK; r++) {
-      store(&out[r], part, j, call->out[r]);
-      part += out[r].count;
-    }
+    if (status == JOIST_OK) store_results(b, problem.out, j);
   }
   joist_blas_leave(before);
   free(scratch);
   return status;
 }
 
-joist_status joist_chol_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 2, joist_solve_chol, error);
+/* `dims` of the first result belong to one matrix, the others to the batch. */
+static joist_status run(const struct joist_call *call, int dims, joist_solver *solver,
+                        joist_small_solver *small, struct joist_error *error) {
+  const struct joist_instruction *const i = call->instruction;
+  const struct joist_shape *const shape = &call->result[0].shape;
+  struct batch b = {.call = call, .shape = shape, .dims = dims, .small = small};
+  size_t results = 0;
+  for (uint32_t k = 0; k < i->operand_count; k++) {
+    b.in[k] = stack_of(&call->operand[k]->shape, i->signature.operand[k], 2);
+    b.doubles += b.in[k].doubles;
+  }
+  for (uint32_t r = 0; r < i->result_count; r++) {
+    const struct joist_value *const result = &call->result[r];
+    b.out[r] =
+        stack_of(&result->shape, result->type.dtype, result->shape.rank - shape->rank + dims);
+    b.doubles += b.out[r].doubles;
+    results += b.out[r].count;
+  }
+  b.matrices = batch_count(shape, dims);
+  if (joist_lapack.potrf[0] == NULL)
+    return JOIST_FAIL(error, JOIST_E_NO_LAPACK, .op = joist_op_name(i->op));
+  if (b.matrices * results == 0) return JOIST_OK;
+  joist_status status = run_all_small(&b, error);
+  if (status == JOIST_OK) status = run_each(&b, solver, error);
+  free(b.solved);
+  return status;
 }
 
-joist_status joist_inverse_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 2, joist_solve_linear, error);
-}
-
-joist_status joist_solve_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 2, joist_solve_linear, error);
-}
-
-joist_status joist_triangular_solve_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 2, joist_solve_triangular, error);
-}
-
-joist_status joist_det_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 0, joist_solve_det, error);
-}
-
-joist_status joist_determinant_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 0, joist_solve_determinant, error);
-}
-
-joist_status joist_qr_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 2, joist_solve_qr, error);
-}
-
-joist_status joist_svd_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 1, joist_solve_svd, error);
-}
-
-joist_status joist_eigh_run(const struct joist_call *call, struct joist_error *error) {
-  return run(call, 1, joist_solve_eigh, error);
-}
+#define RUN(NAME, DIMS, SOLVER, SMALL)                                                        \
+  joist_status joist_##NAME##_run(const struct joist_call *call, struct joist_error *error) { \
+    return run(call, DIMS, SOLVER, SMALL, error);                                             \
+  }
+RUN(chol, 2, joist_solve_chol, NULL)
+RUN(inverse, 2, joist_solve_linear, joist_small_linear)
+RUN(solve, 2, joist_solve_linear, joist_small_linear)
+RUN(triangular_solve, 2, joist_solve_triangular, NULL)
+RUN(det, 0, joist_solve_det, joist_small_det)
+RUN(determinant, 0, joist_solve_determinant, NULL)
+RUN(lu, 1, joist_solve_lu, NULL)
+RUN(qr, 2, joist_solve_qr, NULL)
+RUN(svd, 1, joist_solve_svd, NULL)
+RUN(eigh, 1, joist_solve_eigh, NULL)
+RUN(eig, 1, joist_solve_eig, NULL)
+RUN(eigvals, 1, joist_solve_eigvals, NULL)
