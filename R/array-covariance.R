@@ -75,7 +75,7 @@ complete_by <- function(use, name) {
 moments_of <- function(x, y, use, correction, name, root = FALSE) {
   columns <- lapply(if (is.null(y)) list(x) else list(x, y), in_columns, name = name)
   type <- nv_mul(none_of(columns[[1L]]), none_of(columns[[length(columns)]]))
-  rows <- vapply(columns, rows_of, 1L)
+  rows <- vapply(columns, matrix_rows, 1L)
   if (length(unique(rows)) > 1L) {
     stop_joist("joist_shape_error", name, " of ", rows[1L], " and ", rows[2L], " rows")
   }
@@ -122,7 +122,7 @@ wide_columns <- function(x, tensor) {
 
 one_column <- function(x) if (ndims(x) == 2L) x else nv_reshape(x, c(length(x), 1L))
 
-rows_of <- function(x) {
+matrix_rows <- function(x) {
   extents <- part_shape(x)
   if (length(extents) == 2L) extents[1L] else as.integer(prod(extents))
 }

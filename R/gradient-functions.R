@@ -42,7 +42,8 @@
 #'   derivatives.
 #' @section Errors: `joist_dtype_error` for an argument in `wrt` or a result that is not a float,
 #'   and for operations on complex numbers between them other than arithmetic, their parts, moduli,
-#'   layouts, linear algebra and Fourier transforms; `joist_shape_error` for a result of several elements;
+#'   layouts, linear algebra and Fourier transforms; `joist_shape_error` for a result of several
+#'   elements;
 #'   `joist_value_error` for a `wrt` that is not an argument, and for an operation without a
 #'   derivative.
 #' @examples

@@ -78,7 +78,7 @@ result_dtype <- function(..., rules = NULL) {
 #' | `jax_strict`, `jax_strict_x32` | JAX, strict: only R values promote | JAX 0.10.2 |
 #' | `jax_lax` | `jax.lax`: hardly any promotion | JEP 9407; JAX 0.10.2 |
 #' | `numpy` | NumPy 2: R values have a category, no value | NumPy 2.4.6, ml_dtypes 0.6.0 |
-#' | `numpy_legacy`, `dask_legacy` | NumPy 1.x: values of R values and of rank 0 count | NumPy 1.26.4 |
+#' | `numpy_legacy`, `dask_legacy` | NumPy 1.x: values of R values and rank 0 count | NumPy 1.26.4 |
 #' | `cupy` | the same, but values of R values only | NumPy 1.26.4 |
 #' | `torch` | PyTorch: category, then rank > 0, rank 0, numbers | JEP 9407; PyTorch 2.15.0 |
 #' | `tensorflow` | TensorFlow: the left operand decides | JEP 9407 |

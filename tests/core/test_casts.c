@@ -139,7 +139,7 @@ static void test_pair(const struct joist_ledger *ledger, const struct joist_rule
   struct joist_type types[ARGUMENTS + EVENTS];
   struct joist_casts casts;
   given_types(ledger, types);
-  if (joist_find_casts(ledger, to, &castable, types, 20000, &casts, &error) != JOIST_OK) abort();
+  if (joist_find_casts(ledger, to, &castable, types, 200000, &casts, &error) != JOIST_OK) abort();
   if (!casts.found) return;
   found_count++;
   CHECK_MSG(gives(ledger, to, casts.cast, casts.count), "%s to %s: %zu casts do not help", from->id,

@@ -145,6 +145,30 @@ static const char *judge_integers(const struct joist_operand *operands,
   return one == (s->operand[0] == s->operand[1]) ? NULL : "operands differ";
 }
 
+/* Replaces the types of results that are not those of their operation's class, where they are
+ * right; false if one is not. */
+static bool take_stated(joist_op op, struct joist_type own, struct joist_signature *s) {
+  static const struct {
+    joist_op op;
+    int result;
+    enum { POSITION, REAL, COMPLEX } how;
+  } stated[] = {
+      {JOIST_OP_LU, 0, POSITION},      {JOIST_OP_SVD, 0, REAL},    {JOIST_OP_EIGH, 0, REAL},
+      {JOIST_OP_EIG, 0, COMPLEX},      {JOIST_OP_EIG, 1, COMPLEX}, {JOIST_OP_EIGVALS, 0, COMPLEX},
+      {JOIST_OP_DETERMINANT, 1, REAL},
+  };
+  for (size_t k = 0; k < sizeof stated / sizeof *stated; k++) {
+    if (stated[k].op != op) continue;
+    struct joist_type *const result = &s->result[stated[k].result], wanted = own;
+    if (stated[k].how == REAL) wanted.dtype = joist_dtype_real(own.dtype);
+    if (stated[k].how == COMPLEX) wanted.dtype = joist_dtype_complex(own.dtype);
+    if (stated[k].how == POSITION) wanted = (struct joist_type){JOIST_I32, false};
+    if (!same_type(*result, wanted)) return false;
+    *result = own;
+  }
+  return true;
+}
+
 /* Returns what is wrong with the signature, or NULL. */
 static const char *judge(const struct joist_rules *rules, joist_op op,
                          const struct joist_operand *operands, size_t arity,
@@ -232,6 +256,9 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
         !(bits && written == JOIST_UI8))
       return "the kernel writes another dtype";
   }
+  struct joist_signature plain = *s;
+  if (!take_stated(op, float_join, &plain)) return "a result of another dtype than its class has";
+  s = &plain;
   for (int k = 1; k < joist_operation(op)->results; k++)
     if (!same_type(s->result[k], s->result[0])) return "results differ";
   switch (class) {

@@ -29,13 +29,14 @@ static bool needs_lapack(joist_op op) {
 }
 
 /* What stands for a LAPACK gives numbers that tell matrices and results apart, no more. */
-static void stub_potrf(const char *uplo, const int *n, double *a, const int *lda, int *info,
+static void stub_potrf(const char *uplo, const int *n, void *a, const int *lda, int *info,
                        size_t length) {
   (void)uplo, (void)n, (void)a, (void)lda, (void)length;
   *info = 0;
 }
-static void stub_getrf(const int *m, const int *n, double *a, const int *lda, int *pivots,
+static void stub_getrf(const int *m, const int *n, void *of, const int *lda, int *pivots,
                        int *info) {
+  double *const a = of;
   (void)m, (void)lda;
   for (int k = 0; k < *n; k++) a[k * (*n + 1)] += pivots[k] = k + 1;
   *info = 0;
@@ -112,10 +113,10 @@ static void test_on_cpu(void) {
     CHECK(cpu->runs(cpu, on_cpu[k].op) && !gpu->runs(gpu, on_cpu[k].op));
     if (needs_lapack(on_cpu[k].op)) check_fallback(&on_cpu[k], 0, false);
     joist_lapack =
-        (struct joist_lapack){.potrf = stub_potrf, .getrf = stub_getrf, .gesdd = stub_gesdd};
+        (struct joist_lapack){.potrf = {stub_potrf}, .getrf = {stub_getrf}, .gesdd = stub_gesdd};
     for (uint32_t first = 0; first < joist_operation(on_cpu[k].op)->results; first++)
       check_fallback(&on_cpu[k], first, true);
-    joist_lapack = (struct joist_lapack){.potrf = NULL};
+    joist_lapack = (struct joist_lapack){.gesdd = NULL};
   }
 }
 
