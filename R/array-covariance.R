@@ -85,7 +85,9 @@ moments_of <- function(x, y, use, correction, name, root = FALSE) {
   result <- if (rows[1L] > 0L && all(vapply(columns, has_digits, NA))) {
     parts <- lapply(columns, one_column)
     bits <- max(vapply(parts, span_of, 1))
-    fused("moments", exact_moments, parts, observed, correction, root, bits)
+    with_promotion(
+      "anvil", fused("moments", exact_moments, parts, observed, correction, root, bits)
+    )
   } else {
     wide <- lapply(columns, wide_columns, tensor = first_tensor(columns))
     moments_of_doubles(wide, observed, correction, root)

@@ -100,7 +100,8 @@ variance <- function(x, dims, drop, correction, root, remove = FALSE, bits = NUL
     return(delayed_variance(x, dims, drop, correction, root))
   }
   if (!is.null(bits) && count_reduced(x, dims) > 0) {
-    return(like_mean(exact_variance(x, dims, drop, correction, root, remove, bits), x))
+    exact <- with_promotion("anvil", exact_variance(x, dims, drop, correction, root, remove, bits))
+    return(like_mean(exact, x))
   }
   wide <- from_least(x, dims)
   distance <- wide - nv_mean(wide, dims, FALSE, na_rm = remove)

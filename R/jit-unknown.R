@@ -11,7 +11,10 @@ unknown_values <- function(x) {
     f <- sys.function(frame)
     if (is.primitive(f)) next # which dispatches
     if (is_own(f)) {
-      reader <- if (!startsWith(called_name(sys.call(frame)), ".joist_")) frame
+      # Unless the reader stands in code that was handed over.
+      if (is.null(reader) || sys.parents()[reader] >= frame) {
+        reader <- if (!startsWith(called_name(sys.call(frame)), ".joist_")) frame
+      }
     } else if (is_users(f)) {
       call <- if (is.null(reader)) {
         reading_call(body(f), sys.frame(frame))

@@ -332,3 +332,20 @@ test_that("R numbers among the arguments have the class that R numbers have", {
   }
   expect_as_plain(own, x)
 })
+
+test_that("a function that reads values is named where its result becomes a part of a list", {
+  y <- nv_tensor(c(1, -2, 3), "f64")
+  f <- function(y) {
+    w <- list()
+    w[["a"]] <- vapply(list(y), sum, 1)
+    y
+  }
+  g <- function(y) {
+    e <- new.env()
+    e$w[["a"]] <- vapply(list(y), sum, 1)
+    y
+  }
+  for (read in list(f, g)) {
+    expect_refusal(jit(read)(y), "joist_trace_error", c("vapply(list(y), sum, 1)", "`y`"))
+  }
+})
