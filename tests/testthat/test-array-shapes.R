@@ -297,6 +297,13 @@ test_that("rep() repeats as base R does", {
   expect_error(rep(nv_tensor(integer()), length.out = 3), class = "joist_value_error")
 })
 
+test_that("split() leaves out elements whose code is no level of the factor", {
+  damaged <- structure(c(1L, 5000L, 2L, -1L, 0L), levels = c("p", "q"), class = "factor")
+  for (x in list(nv_tensor(c(a = 1, b = 2, c = 3, d = 4, e = 5)), nv_tensor(1:5))) {
+    expect_identical(split(x, damaged), list(p = x[1], q = x[3]))
+  }
+})
+
 test_that("split() takes 64-bit integers that doubles do not tell apart", {
   ids <- nv_tensor(c("9007199254740993", "9007199254740992", "9007199254740993"), "i64")
   parts <- split(nv_tensor(1:3, "ui8"), ids)

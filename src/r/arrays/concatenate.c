@@ -207,6 +207,14 @@ SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count) {
   return made;
 }
 
+/* How many of n members each group has. */
+static size_t *sizes_of(const int *numbers, size_t n, size_t groups) {
+  size_t *const sizes = (size_t *)R_alloc(groups + 1, (int)sizeof *sizes);
+  memset(sizes, 0, groups * sizeof *sizes);
+  joist_group_sizes(n, numbers, groups, sizes);
+  return sizes;
+}
+
 /* A payload for each group, filled with the elements of that dtype of its members. */
 static SEXP dealt(joist_dtype dtype, const void *in, size_t n, const int *numbers,
                   const size_t *sizes, size_t groups) {
@@ -230,8 +238,9 @@ static SEXP dealt_names(SEXP names, const int *numbers, const size_t *sizes, siz
     at[g] = 0;
   }
   for (R_xlen_t i = 0; i < XLENGTH(names); i++) {
-    const R_xlen_t g = numbers[i] == NA_INTEGER ? -1 : numbers[i] - 1;
-    if (g >= 0) SET_STRING_ELT(VECTOR_ELT(parts, g), at[g]++, STRING_ELT(names, i));
+    const size_t g = joist_group_at(numbers[i]);
+    if (g >= groups) continue;
+    SET_STRING_ELT(VECTOR_ELT(parts, (R_xlen_t)g), at[g]++, STRING_ELT(names, i));
   }
   UNPROTECT(1);
   return parts;
@@ -246,9 +255,7 @@ SEXP joist_r_split(SEXP x, SEXP groups) {
   if (value.form != JOIST_R_CONCRETE || TYPEOF(groups) != INTSXP || (size_t)XLENGTH(groups) != n)
     return R_NilValue;
   const int *const numbers = INTEGER_RO(groups);
-  size_t *const sizes = (size_t *)R_alloc(count + 1, (int)sizeof *sizes);
-  memset(sizes, 0, count * sizeof *sizes);
-  joist_group_sizes(n, numbers, count, sizes);
+  const size_t *const sizes = sizes_of(numbers, n, count);
   const struct joist_type type = value.argument.operand.type;
   SEXP parts = PROTECT(dealt(type.dtype, value.data, n, numbers, sizes, count));
   SEXP masks = PROTECT(
@@ -316,9 +323,8 @@ SEXP joist_r_unsplit(SEXP groups, SEXP list) {
   if (TYPEOF(groups) != INTSXP || TYPEOF(list) != VECSXP || count == 0 || n > INT32_MAX)
     return tensor;
   const int *const numbers = INTEGER_RO(groups);
-  size_t *const sizes = (size_t *)R_alloc(count, (int)sizeof *sizes), members = 0;
-  memset(sizes, 0, count * sizeof *sizes);
-  joist_group_sizes(n, numbers, count, sizes);
+  const size_t *const sizes = sizes_of(numbers, n, count);
+  size_t members = 0;
   for (size_t g = 0; g < count; g++) members += sizes[g];
   if (members == n && read_parts(list, sizes, &parts)) {
     const struct joist_shape shape = {1, {(uint32_t)n}};

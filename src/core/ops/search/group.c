@@ -503,28 +503,23 @@ void joist_group_firsts(size_t n, const int32_t *numbers, int32_t *firsts) {
     if (numbers[i] > seen) firsts[seen++] = (int32_t)i + 1;
 }
 
-/* The number of an element's group from 0 on; one that is not less than `groups` is none. */
-static inline size_t group_at(const int32_t *numbers, size_t i) {
-  return (size_t)(uint32_t)numbers[i] - 1;
-}
-
 void joist_group_sizes(size_t n, const int32_t *numbers, size_t groups, size_t *sizes) {
   for (size_t i = 0; i < n; i++) {
-    const size_t group = group_at(numbers, i);
+    const size_t group = joist_group_at(numbers[i]);
     if (group < groups) sizes[group]++;
   }
 }
 
 #define DEAL(SIZE)                                        \
   for (size_t i = 0; i < n; i++) {                        \
-    const size_t group = group_at(numbers, i);            \
+    const size_t group = joist_group_at(numbers[i]);      \
     if (group >= groups) continue;                        \
     memcpy(to[group], (const char *)in + i * SIZE, SIZE); \
     to[group] += SIZE;                                    \
   }
 #define COLLECT(SIZE)                                  \
   for (size_t i = 0; i < n; i++) {                     \
-    const size_t group = group_at(numbers, i);         \
+    const size_t group = joist_group_at(numbers[i]);   \
     memcpy((char *)out + i * SIZE, from[group], SIZE); \
     from[group] += steps[group];                       \
   }

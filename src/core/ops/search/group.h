@@ -24,8 +24,11 @@ joist_status joist_group(const struct joist_group_key *keys, size_t key_count, s
 /* The position, from 1 on, of the first element of each group. */
 void joist_group_firsts(size_t n, const int32_t *numbers, int32_t *firsts);
 
-/* Adds to `sizes` how many of n elements each group has. Elements whose number is not one from 1
- * to `groups` are in none. */
+/* The group of a number, from 0 on. An element whose group is not less than the number of groups,
+ * as one without a number or with any other one, is in none. */
+static inline size_t joist_group_at(int32_t number) { return (size_t)(uint32_t)number - 1; }
+
+/* Adds to `sizes` how many of n elements each group has. */
 void joist_group_sizes(size_t n, const int32_t *numbers, size_t groups, size_t *sizes);
 /* Copies each element, of `size` bytes, to where the pointer of its group points, and moves that
  * behind it. */
