@@ -140,8 +140,8 @@ sum_of_digits <- function(x, f) {
   sum_at_places(lapply(x$digits, function(digit) as_pair(f(digit))), x$places)
 }
 
-# Of f(digit of x, digit of y). The two that differ in which is whose come first, so that the sum is
-# the same for y and x.
+# Of f(digit of x, digit of y). The two sums for a pair of places are added first, so that the
+# result is the same for y and x.
 sum_of_products <- function(x, y, f) {
   sums <- list()
   places <- numeric()

@@ -81,8 +81,7 @@ nv_lstsq <- function(a, b, tol = NULL) {
   check_tolerance(tol)
   a <- as_operand(a)
   extents <- part_shape(b)
-  matrix <- length(extents) >= 2L
-  if (!matrix) b <- with_matrix_shape(b, c(prod(extents), 1))
+  columns <- if (length(extents) < 2L) with_matrix_shape(b, c(prod(extents), 1)) else b
   solution <- custom_gradient(
     function(a, b) {
       parts <- nv_svd(a)
@@ -96,8 +95,7 @@ nv_lstsq <- function(a, b, tol = NULL) {
       )
     }
   )
-  x <- solution(a, b)
-  if (matrix) x else nv_reshape(x, shape(x)[-2L])
+  without_column(solution(a, columns), b)
 }
 
 #' @rdname nv_lstsq

@@ -89,7 +89,7 @@ variance_of <- function(x, dims, drop, correction, root, remove) {
   fused("variance", variance, x, dims_by_name(dims, x), drop, correction, root, remove, bits)
 }
 
-# `bits` is NULL where x is no tensor of integers that are summed exactly.
+# `bits` is given for tensors of integers, which are summed exactly.
 variance <- function(x, dims, drop, correction, root, remove = FALSE, bits = NULL) {
   if (is_chunked(x)) {
     if (remove) {

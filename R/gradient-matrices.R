@@ -176,18 +176,18 @@ as_matrices <- function(g, x) nv_reshape(g, c(1, 1, shape(x)[-(1:2)]))
 
 in_rows <- function(x) nv_reshape(x, c(1, shape(x)))
 
-in_diagonal <- function(x) {
+# Where the diagonals are of matrices of which x has a row for each.
+diagonals_for <- function(x) {
   n <- shape(x)[1L]
   batch <- rep(1, length(shape(x)) - 1L)
-  same <- nv_iota(1L, "i64", c(n, 1, batch)) == nv_iota(2L, "i64", c(1, n, batch))
-  nv_ifelse(same, in_rows(x), 0)
+  nv_iota(1L, "i64", c(n, 1, batch)) == nv_iota(2L, "i64", c(1, n, batch))
 }
+
+in_diagonal <- function(x) nv_ifelse(diagonals_for(x), in_rows(x), 0)
 
 # 1 / (x[j] - x[i]), and 0 in the diagonal.
 inverse_gaps <- function(x) {
-  n <- shape(x)[1L]
-  batch <- rep(1, length(shape(x)) - 1L)
-  same <- nv_iota(1L, "i64", c(n, 1, batch)) == nv_iota(2L, "i64", c(1, n, batch))
+  same <- diagonals_for(x)
   gaps <- in_rows(x) - turned(in_rows(x))
   nv_ifelse(same, 0, 1 / nv_ifelse(same, 1, gaps))
 }

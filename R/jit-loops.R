@@ -505,12 +505,9 @@ two_parts <- function(result) {
   result
 }
 
-check_scanned <- function(arrays, paths, count, operation = "nv_scan") {
+check_scanned <- function(arrays, paths, count, operation = "nv_scan", argument = "xs") {
   if (length(arrays) == 0L) {
-    stop_joist(
-      "joist_value_error", if (operation == "nv_scan") "`xs`" else "`x`", " of ", operation,
-      "() has no tensor"
-    )
+    stop_joist("joist_value_error", "`", argument, "` of ", operation, "() has no tensor")
   }
   for (k in seq_along(arrays)) {
     if (ndims(arrays[[k]]) == 0L || shape(arrays[[k]])[1L] != shape(arrays[[1L]])[1L]) {

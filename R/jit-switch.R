@@ -83,7 +83,7 @@ nv_associative_scan <- function(x, f, reverse = FALSE) {
   traced_loop(list(x = x), function(given) {
     arrays <- lapply(leaves_of(given$x), as_operand)
     paths <- leaf_paths(given$x, "x")
-    check_scanned(arrays, paths, NULL, "nv_associative_scan")
+    check_scanned(arrays, paths, NULL, "nv_associative_scan", "x")
     turned <- function(parts) {
       if (reverse) lapply(parts, function(x) nv_reverse(x, ndims(x))) else parts
     }

@@ -22,25 +22,6 @@
   join_positron()
 }
 
-# S3 generics of other packages whose methods are for numbers or a matrix, which the class hides.
-generics_of_numbers <- c(
-  iterators = "iter", plyr = "round_any", reshape2 = "melt", scales = "round_any",
-  tidyr = "full_seq"
-)
-
-# Methods that call the generic again, on R's numbers. What takes any vector takes tensors, too.
-join_generic_of_numbers <- function(package, ...) {
-  name <- generics_of_numbers[[package]]
-  generic <- get0(name, asNamespace(package), mode = "function", inherits = FALSE)
-  if (is.null(generic)) return()
-  default <- utils::getS3method(name, "default", optional = TRUE, envir = asNamespace(package))
-  method <- function(...) {
-    if (!is.null(default) && ndims(..1) < 2L) return(default(...))
-    do.call(generic, lapply(list(...), function(x) if (is_tensor(x)) as_array(x) else x))
-  }
-  registerS3method(name, "nv_tensor", method, asNamespace(package))
-}
-
 when_loaded <- function(package, f) {
   if (isNamespaceLoaded(package)) f(package) else setHook(packageEvent(package, "onLoad"), f)
 }

@@ -10,7 +10,8 @@ OPERATORS = {
     "integer_divide": operator.floordiv, "modulo": operator.mod, "bitwise": operator.and_,
 }
 WITHOUT_BF16 = [n for n in PLAIN if n != "bf16"]
-REAL = [n for n in WITHOUT_BF16 if not n.startswith("c")]
+WITHOUT_HALVES = [n for n in WITHOUT_BF16 if n != "f16"]
+REAL = [n for n in WITHOUT_HALVES if not n.startswith("c")]
 
 
 def library(name):
@@ -77,11 +78,10 @@ def pandas_numpy():
 
 
 def pandas_nullable():
-    nodes = [n for n in REAL if n != "f16"]
-    names = {n: THEIRS[n].capitalize().replace("Uint", "UInt") for n in nodes}
+    names = {n: THEIRS[n].capitalize().replace("Uint", "UInt") for n in REAL}
     names["bool"] = "boolean"
     ours = {theirs: n for n, theirs in names.items()}
-    system = pandas(names.get, nodes, NUMBERS[:3])
+    system = pandas(names.get, REAL, NUMBERS[:3])
     return (*system[:-1], lambda x: ours.get(str(x.dtype), str(x.dtype)))
 
 
@@ -107,7 +107,7 @@ def pytensor():
 
 def numba():
     np, nb = library("numpy"), library("numba")
-    values = {"x_" + n: one(n) for n in WITHOUT_BF16 if n != "f16"}
+    values = {"x_" + n: one(n) for n in WITHOUT_HALVES}
     values["yes"] = np.array([True, False])
     numbers = {"b*": "True", "i*": "1", "f*": "1.5", "c*": "1j"}
     text = {"common": "({} + {})", "divide": "({} / {})", "power": "({} ** {})",
@@ -124,14 +124,13 @@ def numba():
         result = compiled.overloads[types].signature.return_type
         return dtype_name(str(getattr(result, "dtype", result)))
 
-    return ([n for n in WITHOUT_BF16 if n != "f16"] + NUMBERS, {k: t.format for k, t in text.items()},
+    return (WITHOUT_HALVES + NUMBERS, {k: t.format for k, t in text.items()},
             {"inexact": "np.sqrt({})".format}, lambda n: numbers.get(n, "x_" + n), name)
 
 
 def ndonnx():
     nx = library("ndonnx")
-    nodes = [n for n in REAL if n != "f16"]
-    return of_arrays(lambda n: nx.asarray(one(n)), nodes, {
+    return of_arrays(lambda n: nx.asarray(one(n)), REAL, {
         "inexact": nx.sqrt, "sum": nx.sum, "mean": nx.mean, "prod": nx.prod,
         "combine": lambda x, y: nx.where(nx.asarray(one("bool")), x, y)},
         lambda x: dtype_name(str(x.dtype)), NUMBERS[:3])
@@ -139,13 +138,17 @@ def ndonnx():
 
 def sql(query, types, text, ours, numbers):
     """Columns of a query engine: `query` gives the name of the type of an expression."""
+    def name(expression):
+        found = query(expression)
+        return ours.get(found, found)
+
     return (list(types) + list(numbers), {k: t.format for k, t in text.items()}, {},
-            lambda n: numbers.get(n, "x_" + n), lambda e: ours.get(query(e), query(e)))
+            lambda n: numbers.get(n, "x_" + n), name)
 
 
 def datafusion():
     df, pa = library("datafusion"), library("pyarrow")
-    names = {n: getattr(pa, "bool_" if n == "bool" else THEIRS[n])() for n in REAL if n != "f16"}
+    names = {n: getattr(pa, "bool_" if n == "bool" else THEIRS[n])() for n in REAL}
     columns = {"x_" + n: pa.array([1, 1]).cast(t) for n, t in names.items()}
     context = df.SessionContext()
     context.from_arrow(pa.table(columns), name="t")
@@ -163,7 +166,7 @@ def datafusion():
 def clickhouse():
     db = library("chdb.session")
     session = db.Session()
-    names = {n: THEIRS[n].capitalize().replace("Uint", "UInt") for n in REAL if n != "f16"}
+    names = {n: THEIRS[n].capitalize().replace("Uint", "UInt") for n in REAL}
     names["bool"] = "Bool"
     columns = ", ".join(f"materialize(to{t}(1)) AS x_{n}" for n, t in names.items())
 

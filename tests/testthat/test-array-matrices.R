@@ -194,7 +194,7 @@ test_that("powers, exponentials, products and traces are what they are defined a
     expect_equal(as_array(nv_expm(x * size)), want)
     expect_equal(as_array(jit(nv_expm)(x * size)), want)
   }
-  # exp() of a nilpotent matrix, and of a turn, by their series.
+  # The exponentials of a nilpotent matrix and of a rotation are known.
   expect_identical(as_array(nv_expm(nv_tensor(matrix(c(0, 0, 2, 0), 2), "f64"))),
     matrix(c(1, 0, 2, 1), 2))
   turn <- nv_tensor(matrix(c(0, 100, -100, 0), 2), "f64")

@@ -802,7 +802,7 @@ test_that("a tensor that was taken apart is an error, not a crash", {
     other <- nv_tensor(whole, "i32")
     attr(other, "dtype") <- d
     same <- nv_convert(nv_tensor(whole, "i32"), d)
-    # R's integers are no elements of bool: they are counted.
+    # Integers of R with this dtype are not elements of bool but numbers.
     if (d == "bool") same <- nv_tensor(whole, "i32", ambiguous = TRUE)
     expect_identical(other + other, same + same, label = d)
     attr(other, "dtype") <- as_dtype("i32")

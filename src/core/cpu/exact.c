@@ -171,10 +171,10 @@ static struct whole read(const struct check *check, uint32_t operand, size_t k) 
                  check->arrays[check->instruction->operand[operand]], k);
 }
 
-/* Polls for interrupts every million elements. */
+enum { POLL_EVERY = 1 << 20 }; /* elements between two polls for interrupts */
+
 static joist_status poll(const struct check *check, size_t k, struct joist_error *error) {
-  enum { EVERY = 1 << 20 };
-  return k % EVERY == 0 ? joist_run_poll(check->run, error) : JOIST_OK;
+  return k % POLL_EVERY == 0 ? joist_run_poll(check->run, error) : JOIST_OK;
 }
 
 /* The state that result `at` ends with. */
@@ -230,13 +230,18 @@ static joist_status run_totals(struct check *check, finish_total *made, struct j
     if (!reduced) next *= x->shape.extent[d];
   }
   joist_status status = JOIST_OK;
-  enum { LONGEST = 1 << 20 }; /* between two polls */
   const bool rows = x->shape.rank > 0 && stride[0] == 0;
-  for (size_t k = 0, length; k < n && status == JOIST_OK; k += length) {
+  for (size_t k = 0, due = 0, length; k < n && status == JOIST_OK; k += length) {
     const size_t left = rows ? x->shape.extent[0] - index[0] : 1;
-    length = joist_smaller(left, LONGEST);
-    if (rows || k % LONGEST == 0) status = joist_run_poll(check->run, error);
-    combine_row(check, &states[at], k, length);
+    length = joist_smaller(left, POLL_EVERY);
+    if (k >= due) {
+      status = joist_run_poll(check->run, error);
+      due = k + POLL_EVERY;
+    }
+    if (rows)
+      combine_row(check, &states[at], k, length);
+    else
+      combine(&check->combining, &states[at], read(check, 0, k));
     if (length < left) {
       index[0] += length;
       continue;

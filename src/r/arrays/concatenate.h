@@ -31,8 +31,9 @@ SEXP joist_r_pieces(SEXP x, SEXP shape, SEXP first, SEXP count);
 /* A list of the elements of each group of x, of rank 1: `groups` is a factor as long as x, whose
  * levels name the list. NULL if x has no elements on the CPU. */
 SEXP joist_r_split(SEXP x, SEXP groups);
-/* The reverse: what a list has for each group, tensors of one type with an element for each member
- * of the group, or one for all of them. NULL for any other list, and if a member is in no group. */
+/* Puts such a list together again: `parts` has a tensor for each group, all of one type, with an
+ * element for each member of the group or a single one for all members. NULL for any other list,
+ * and if an element is in no group. */
 SEXP joist_r_unsplit(SEXP groups, SEXP parts);
 
 #endif
