@@ -163,7 +163,7 @@ suppressMessages(set_base_methods(topenv())) # it tells of each generic that it 
 if (getRversion() < "4.3.0") {
   `%*%` <- function(x, y) {
     ours <- is_tensor(x) || is_tensor(y) || is_packed(x) || is_packed(y)
-    if (ours) nv_matmul(x, y) else base::`%*%`(x, y)
+    if (ours && !isS4(x) && !isS4(y)) nv_matmul(x, y) else base::`%*%`(x, y)
   }
 }
 

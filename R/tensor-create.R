@@ -221,8 +221,8 @@ is.matrix.nv_tensor <- function(x) length(shape(x)) == 2L
 #'   that is installed.
 #' @return An R vector or array with the names of `x`. With `as = NULL` its type is logical for
 #'   `bool`, integer for integers of up to 16 bits and `i32`, double for `ui32`, `i64`, `ui64` and
-#'   floats, and complex for complex dtypes. `f64`, `i32` and `c128` share the tensor's memory:
-#'   nothing is copied.
+#'   floats, and complex for complex dtypes. Elements of `f64`, `i32` and `c128` are copied only
+#'   when they are first written to, or a function of C asks for a pointer to write to.
 #' @section Errors: `joist_value_error` for a value that the R type cannot hold exactly (an `i64` or
 #'   `ui64` beyond 2^53, or -2^31, R's `NA_integer_`, in an `i32`), for a tensor without data, and
 #'   for an invalid `as`; `joist_dtype_error` for an `as` that the dtype cannot become, such as

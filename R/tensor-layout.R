@@ -274,6 +274,9 @@ line_labels <- function(call, level) {
 
 # Lines of a matrix are vectors as long as the matrix, or scalars, which are repeated.
 bind_parts <- function(parts, dimension, labels) {
+  if (any(vapply(parts, isS4, NA))) {
+    return(bind_matrices(parts, dimension))
+  }
   labels <- labels[!vapply(parts, is.null, NA)]
   parts <- as_parts(parts)
   shapes <- lapply(parts, part_shape)
@@ -301,6 +304,13 @@ bind_parts <- function(parts, dimension, labels) {
   of_parts[cumsum(counts)[lines]] <- labels[lines]
   all[[dimension]] <- of_parts
   with_names(bound, all)
+}
+
+# With matrices of the package Matrix.
+bind_matrices <- function(parts, dimension) {
+  plain <- if (dimension == 1L) rbind else cbind
+  of_matrices <- if (dimension == 1L) methods::rbind2 else methods::cbind2
+  Reduce(function(x, y) if (isS4(x) || isS4(y)) of_matrices(x, y) else plain(x, y), parts)
 }
 
 # What is put together; R numbers stay what they are until the common dtype is known.

@@ -18,6 +18,7 @@
   when_loaded("MatrixGenerics", join_matrix_generics)
   when_loaded("DelayedArray", join_delayed_array)
   when_loaded("jsonlite", join_jsonlite)
+  when_loaded("Matrix", join_matrix)
   for (package in names(generics_of_numbers)) when_loaded(package, join_generic_of_numbers)
   join_positron()
 }

@@ -288,14 +288,14 @@ test_that("`as` that a dtype cannot give is an error", {
   expect_error(as_array(nv_aval("f32", 2)), "values", class = "joist_value_error")
 })
 
-test_that("i32, f64 and c128 share memory with R instead of copying", {
+test_that("i32, f64 and c128 share memory with R until one is written to", {
   for (v in list(1:5000, as.numeric(1:5000), complex(real = 1:5000, imaginary = 1))) {
     v <- v + 0L
     x <- nv_tensor(v, c(integer = "i32", double = "f64", complex = "c128")[[typeof(v)]])
     first_line <- function(object) utils::capture.output(.Internal(inspect(object)))[1]
     address <- function(object) sub(" .*", "", first_line(object))
     payload <- payload_address(first_line(x))
-    expect_identical(address(as_array(x)), payload)
+    expect_true(any(grepl(payload, utils::capture.output(.Internal(inspect(as_array(x)))))))
     expect_identical(address(v), payload)
     expect_identical(x, nv_tensor(v, dtype(x))) # base R reads it there
     expect_identical(payload_address(first_line(x)), payload)

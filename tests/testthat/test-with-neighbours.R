@@ -449,3 +449,20 @@ test_that("base graphics draw tensors", {
     expect_equal(density(x)$y, density(v)$y, label = d)
   }
 })
+
+test_that("what data.table writes into R vectors of a tensor does not change the tensor", {
+  skip_if_not_installed("data.table")
+  ways <- list(to_r, as.vector, as_array, function(x) to_r(list(x = x))$x)
+  for (d in c("f64", "i32", "c128")) for (n in c(3, 1000)) for (way in ways) {
+    x <- nv_tensor(seq_len(n), d)
+    before <- as_array(x, "character")
+    r <- data.table::setDT(list(v = way(x)))
+    data.table::set(r, 1L, "v", methods::as(99, typeof(r$v)))
+    expect_identical(as_array(x, "character"), before, label = paste(d, n))
+    expect_equal(r$v[1:2], c(99, 2) + if (d == "c128") 0i else 0, label = paste(d, n))
+    # Nor what joist writes into the tensor the vector.
+    kept <- way(x)
+    x[2] <- x[3]
+    expect_equal(kept[2], 2 + if (d == "c128") 0i else 0, label = paste(d, n))
+  }
+})

@@ -80,9 +80,11 @@ static void export_elements(const struct joist_r_value *value, joist_host host, 
   if (value->mask != NULL) set_missing(host, value->mask, value->count, out);
 }
 
-/* The first elements as a vector without attributes: the payload itself where it is of
- * the type that is asked for and all of it is wanted. Raw vectors of a class of ours are copied:
- * R asks for the address of their elements before each one that it reads. */
+/* The first elements as a vector without attributes. Where all of a payload of the type that is
+ * asked for is wanted, R wraps it, if it is long, and copies it when a caller asks for a pointer to
+ * write to: such callers look at the references to the vector that they have, not to the payload.
+ * Raw vectors of a class of ours are copied: R asks for the address of their elements before each
+ * one that it reads. */
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_r_value value;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
@@ -109,8 +111,9 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   if (whole && value.count == all) {
     SEXP payload = PROTECT(joist_r_shared_payload(&value));
     joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
+    SEXP wrapped = R_shallow_duplicate_attr(payload);
     UNPROTECT(2);
-    return payload;
+    return wrapped;
   }
   void *elements;
   SEXP out = PROTECT(host_vector(host, value.count, &elements));
