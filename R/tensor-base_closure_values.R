@@ -197,3 +197,26 @@ rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
   names(keys) <- names(x)
   base::rank(keys, na.last, ties.method)
 }
+
+# In the common dtype of x and what `f` gives for its groups, as in base R.
+averages_of <- function(x, groups, f) {
+  groups <- if (length(groups) > 0L) do.call(interaction, c(groups, drop = TRUE))
+  values <- if (is.null(groups)) list(f(x)) else unname(lapply(split(x, groups), f))
+  if (length(x) > 0L) x <- as_filled(x, do.call(c, values))
+  if (is.null(groups)) x[] <- values[[1L]] else split(x, groups) <- values
+  x
+}
+
+# stats asks for the address of a vector before each element that it reads.
+cases_without_na <- function(parts) {
+  shown <- function(x) {
+    if (is_tensor(x)) {
+      missing <- is.na(x)
+      missing[missing] <- NA
+      return(missing)
+    }
+    if (is.list(x)) x[] <- lapply(x, shown)
+    x
+  }
+  do.call(stats::complete.cases, lapply(parts, shown))
+}

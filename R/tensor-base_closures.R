@@ -28,6 +28,7 @@ base_methods <- list(
   which.max = function(x) first_extreme(x, nv_argmax),
   sd = function(x, na.rm) sd_of_tensor(x, na.rm),
   rle = function(x) runs_of(x),
+  ave = function(x, ..., FUN) averages_of(x, list(...), FUN),
   ifelse = function(test, yes, no) choose_by(test, yes, no),
   diag = function(x, nrow, ncol, names) diagonal_of(x, missing(nrow) && missing(ncol)),
   rank = function(x, na.last, ties.method) rank_of(x, na.last, ties.method),
@@ -55,6 +56,11 @@ base_methods_of_two <- list(
 base_methods_of_all <- list(
   pmin = function(..., na.rm) extremes_of(list(...), na.rm, nv_min, base::pmin),
   pmax = function(..., na.rm) extremes_of(list(...), na.rm, nv_max, base::pmax)
+)
+
+# Of tensors, or data frames of them.
+base_methods_of_frames <- list(
+  complete.cases = function(...) cases_without_na(list(...))
 )
 
 # Of what qr() gives for a tensor.
@@ -85,6 +91,7 @@ method_lists <- function() {
   list(
     list(base_methods, list("nv_tensor")), list(base_methods_of_two, two),
     list(base_methods_of_all, list("nv_number")),
+    list(base_methods_of_frames, list("nv_number", "data.frame")),
     list(base_methods_of_qr, list("nv_qr")),
     list(base_methods_of_qr["qr.solve"], list("nv_tensor")),
     list(products, c(pairs("nv_packed"), mixed))
@@ -108,7 +115,7 @@ generic_of <- function(name, where, generics) {
   if (!is.null(generics)) {
     return(own_generic(name, generics))
   }
-  if (name %in% names(base_methods_of_all)) {
+  if (name %in% names(c(base_methods_of_all, base_methods_of_frames))) {
     methods::setGeneric(name, signature = "...", where = where)
   } else {
     methods::setGeneric(name, where = where)
@@ -128,8 +135,19 @@ own_generic <- function(name, namespace) {
 # on those of other classes only.
 evaluating_first <- function(generic, name) {
   dispatch <- call("standardGeneric", as.vector(generic@generic))
-  of_base <- call("::", quote(base), as.name(name))
-  code <- if (identical(generic@signature, "...")) {
+  of_base <- call("::", as.name(generic@package), as.name(name))
+  code <- if (name %in% names(base_methods_of_frames)) {
+    bquote({
+      objects <- Filter(is.object, list(...))
+      if (length(objects) == 0L) {
+        .(of_base)(...)
+      } else if (any(rapply(objects, inherits, what = "nv_tensor", how = "unlist"))) {
+        .(base_methods_of_frames[[name]])(...)
+      } else {
+        .(dispatch)
+      }
+    })
+  } else if (identical(generic@signature, "...")) {
     own <- base_methods_of_all[[name]]
     bquote({
       objects <- Filter(is.object, list(...))

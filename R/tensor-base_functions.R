@@ -10,15 +10,16 @@
 #' `solve()`, `chol()`, `%*%`, and from methods for these functions of base R and stats, which are
 #' S4 generics while joist is attached: `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`,
 #' `var()`, `sd()`, `cov()`, `cor()`, `pmin()`, `pmax()`, `ifelse()`, `atan2()`, `bitwAnd()` and its
-#' relatives, `diag()`, `crossprod()`, `tcrossprod()`, `rle()`, and `qr.Q()` and its relatives.
+#' relatives, `diag()`, `crossprod()`, `tcrossprod()`, `rle()`, `ave()`, and `qr.Q()` and its
+#' relatives.
 #' Their arguments are those of base R; of two operands, at least one must be a tensor.
 #'
 #' **R vectors result** from all other functions: `for`, `if`, `sapply()`, `order()`, `which()`,
 #' `is.na()`, `paste()`, `sprintf()`, `table()`, `outer()`, `lm()`, `optim()` and so on. They also
 #' result from a function that dispatches on its first argument if only a later one is a tensor:
-#' `max(1, x)`, `c(1, x)`. `match()`, `%in%`, `rank()`, `which.min()` and `which.max()` are generics
-#' while joist is attached, so that they are exact and fast, but return R vectors. [as_array()]
-#' returns the values themselves.
+#' `max(1, x)`, `c(1, x)`. `match()`, `%in%`, `rank()`, `which.min()`, `which.max()` and
+#' `complete.cases()` are generics while joist is attached, so that they are exact and fast, but
+#' return R vectors. [as_array()] returns the values themselves.
 #'
 #' **Missing values** are `NA` in every dtype and treated as in base R, see [nv_mask()]:
 #' three-valued logic, `na.rm`, `na.last`, `na.omit()`, `NA` equal to `NA` in `match()` and
@@ -43,8 +44,7 @@
 #'   error. `is.na()`, `match()`, `%in%`,
 #'   `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact, and so are the groups of
 #'   `tapply()`, `split()` and `rowsum()`; to collect exact results, call `do.call(c, lapply(...))`.
-#'   `aggregate()` by a tensor and `complete.cases()` are not exact, see
-#'   [as.data.frame.nv_tensor()].
+#'   `aggregate()` by a tensor is not exact, see [as.data.frame.nv_tensor()].
 #' * Means, medians and quantiles of integers are `f32`, which has seven digits:
 #'   `nv_mean(x, dtype = "f64")`, or `options(joist.promotion = promotion_rules(double = "f64"))`.
 #'   Sums of `f16` beyond 65504 are infinite: `sum(nv_convert(x, "f32"))`.
@@ -70,7 +70,6 @@
 #' |---|---|---|
 #' | `embed(x, 2)` | `is.vector(x)` is `FALSE` | `embed(as.vector(x), 2)` |
 #' | `writeBin(x, con)` | `is.vector(x)` is `FALSE` | [nv_write_bin()] |
-#' | `ave(x, f)` of integers | an assignment keeps the dtype | `ave(as.vector(x), f)` |
 #' | `ifelse(p, x, y)`: R vectors `x`, `y`, or an R `p` | gives R numbers | [nv_ifelse()] |
 #' | `union()`, `setdiff()` and such beyond 2^53 | they call `as.vector()` | `x[x %in% y]` |
 #' | `stack(l)` of a list of tensors | `is.vector(x)` is `FALSE` | `stack(lapply(l, as.vector))` |
@@ -112,7 +111,7 @@
 #' ifelse(m > 2, m, 0)
 #' bitwAnd(nv_tensor(1:3, "ui8"), 2)
 #' nv_tensor(c("9007199254740993", "17"), "i64") %in% "17"
-#' @eval paste(c("@aliases %*% pmin pmax", base_method_aliases()), collapse = " ")
+#' @eval paste(c("@aliases %*% pmin pmax complete.cases", base_method_aliases()), collapse = " ")
 #' @name base_functions
 NULL
 

@@ -256,6 +256,10 @@ names_of <- function(x, out) {
 }
 
 text_or_na <- function(x) {
+  text <- .Call(joist_r_integer_text, x)
+  if (!is.null(text)) {
+    return(text)
+  }
   text <- .Call(joist_r_format, x, 0L, Inf)
   text[text == "NA"] <- NA
   text
@@ -273,7 +277,7 @@ as.vector.nv_tensor <- function(x, mode = "any") {
   }
   out <- as_array(x, mode)
   dim(out) <- NULL
-  if (identical(mode, "character")) as_r_text(out) else out
+  if (identical(mode, "character") && is_inexact_dtype(x)) as_r_text(out) else out
 }
 
 # As R writes zeros, without their sign: factor() compares texts.

@@ -44,7 +44,7 @@
 #' @name subset
 #' @export
 `[.nv_tensor` <- function(x, ..., drop = TRUE) {
-  taken <- .Call(joist_r_take, environment(), FALSE)
+  taken <- .External2(joist_r_take, x, FALSE)
   if (!is.null(taken)) {
     return(taken)
   }
@@ -122,7 +122,7 @@ known_positions <- function(x, indices) {
 #' @rdname subset
 #' @export
 `[[.nv_tensor` <- function(x, ..., exact = TRUE) {
-  taken <- .Call(joist_r_take, environment(), TRUE)
+  taken <- .External2(joist_r_take, x, TRUE)
   if (!is.null(taken)) {
     return(taken)
   }
@@ -134,7 +134,7 @@ known_positions <- function(x, indices) {
 #' @rdname subset
 #' @export
 `[<-.nv_tensor` <- function(x, ..., value) {
-  done <- .Call(joist_r_put, environment(), substitute(x), FALSE)
+  done <- .External2(joist_r_put, x, value, substitute(x), FALSE)
   if (!is.null(done)) {
     return(done)
   }
@@ -165,7 +165,7 @@ known_positions <- function(x, indices) {
 #' @rdname subset
 #' @export
 `[[<-.nv_tensor` <- function(x, ..., value) {
-  done <- .Call(joist_r_put, environment(), substitute(x), TRUE)
+  done <- .External2(joist_r_put, x, value, substitute(x), TRUE)
   if (!is.null(done)) {
     return(done)
   }

@@ -13,9 +13,9 @@
 #' `dplyr::lag()`, are missing values of the column, in every dtype (see [nv_mask()]).
 #'
 #' dplyr, tibble and base R's functions for one column compare 64-bit integers exactly.
-#' `aggregate()` by a tensor, `complete.cases()`, and `duplicated()` and `unique()` of data frames
-#' with several columns read the doubles that R sees: whole numbers beyond 2^53 are `NA` there, with
-#' a warning of class `joist_view_warning`, so `aggregate()` leaves out their rows. Group by
+#' `aggregate()` by a tensor, and `duplicated()` and `unique()` of data frames with several columns
+#' read the doubles that R sees: whole numbers beyond 2^53 are `NA` there, with a warning of class
+#' `joist_view_warning`, so `aggregate()` leaves out their rows. Group by
 #' `factor(df$id)` instead, or use [nv_group()], `tapply()`, `rowsum()`, `split()` or `xtabs()`. The
 #' largest of each group is `aggregate(x ~ group, df, max)`. Compare ids with strings, as in
 #' `df[df$id %in% "9007199254740993", ]`, and add rows by `rbind()`: `df[nrow(df) + 1, ]` copies

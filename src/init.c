@@ -94,6 +94,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_with_shape, 2),
     ENTRY(joist_r_as_array, 4),
     ENTRY(joist_r_format, 3),
+    ENTRY(joist_r_integer_text, 1),
     ENTRY(joist_r_first_change, 2),
     ENTRY(joist_r_from_bytes, 4),
     ENTRY(joist_r_read_bin, 5),
@@ -157,8 +158,6 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_subset, 4),
     ENTRY(joist_r_assign, 5),
     ENTRY(joist_r_empty_indices, 2),
-    ENTRY(joist_r_take, 2),
-    ENTRY(joist_r_put, 3),
     ENTRY(joist_r_concatenate, 3),
     ENTRY(joist_r_pieces, 4),
     ENTRY(joist_r_split, 2),
@@ -274,8 +273,15 @@ static const R_CMethodDef unloading[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* Functions that read the frame of their caller. */
+static const R_ExternalMethodDef external[] = {
+    ENTRY(joist_r_take, 2),
+    ENTRY(joist_r_put, 4),
+    {NULL, NULL, 0},
+};
+
 attribute_visible void R_init_joist(DllInfo *info) {
-  R_registerRoutines(info, unloading, entries, NULL, NULL);
+  R_registerRoutines(info, unloading, entries, NULL, external);
   R_useDynamicSymbols(info, FALSE);
   R_forceSymbols(info, TRUE);
   joist_threads_init();

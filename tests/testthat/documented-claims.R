@@ -741,7 +741,7 @@ given_dtypes <- alist(
     `f32?` = rowMeans(nv_tensor(matrix(1:4, 2))),
     f32 = pmax(v, 2), f32 = pmin(2, v), f32 = var(x), `f32?` = var(i), f32 = sd(x, TRUE),
     `f32?` = cor(i, i),
-    i16 = rle(i)$values, f32 = ifelse(v > 1, v, 0),
+    i16 = rle(i)$values, i16 = ave(i, i, FUN = max), f32 = ifelse(v > 1, v, 0),
     f32 = atan2(v, 1), i16 = bitwAnd(i, 1), i16 = bitwShiftL(i, 1L),
     f32 = diag(x)
   ),

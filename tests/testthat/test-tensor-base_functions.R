@@ -228,6 +228,71 @@ test_that("`split<-` undoes split()", {
   expect_identical(put_back(split(frame, c(2, 1, 2, 1, 1, 2)), c(2, 1, 2, 1, 1, 2)), frame)
 })
 
+test_that("ave() is base R's, in the common dtype of the operand and what the function gives", {
+  set.seed(5)
+  numbers <- sample.int(20L, 40L, TRUE)
+  g <- sample.int(5L, 40L, TRUE)
+  h <- sample(c("a", "b"), 40L, TRUE)
+  groups <- list(list(), list(g), list(h), list(g, h))
+  for (type in c("i8", "i32", "i64", "ui16", "f32", "f64")) {
+    x <- nv_tensor(numbers, type)
+    for (f in list(mean, sum, max, length, rev, function(v) v - min(v))) {
+      for (by in groups) {
+        want <- suppressWarnings(do.call(ave, c(list(as.double(numbers)), by, FUN = f)))
+        got <- do.call(ave, c(list(x), by, FUN = f))
+        expect_s3_class(got, "nv_tensor")
+        expect_equal(as.double(got), want, tolerance = 1e-6)
+      }
+    }
+    expect_identical(dtype(ave(x, g, FUN = max)), dtype(x))
+    expect_identical(dtype(ave(x, g, FUN = length)), dtype(x))
+    expect_identical(dtype(ave(x, g, FUN = sum)), dtype(c(x, sum(x))))
+    expect_identical(as.integer(ave(x[1:4], c(1, NA, 1, 2), FUN = max)), c(
+      max(numbers[c(1L, 3L)]), numbers[2L], max(numbers[c(1L, 3L)]), numbers[4L]
+    ))
+  }
+  expect_identical(ave(nv_tensor(integer(), "i8"), integer()), nv_tensor(integer(), "i8"))
+  ids <- nv_tensor(c("9007199254740993", "9007199254740992", "9007199254740993"), "i64")
+  expect_identical(as.integer(ave(nv_tensor(1:3), ids, FUN = max)), c(3L, 2L, 3L))
+})
+
+test_that("complete.cases() is base R's, also of data frames, and exact", {
+  numbers <- c(1, NA, 3, 4, NA)
+  frame <- data.frame(a = numbers, b = c("x", NA, "y", "z", "w"))
+  for (type in c("bool", "i8", "i32", "i64", "f32", "f64")) {
+    x <- nv_tensor(numbers > 0, type)
+    mine <- frame
+    mine$a <- x
+    expect_identical(complete.cases(x), complete.cases(numbers))
+    expect_identical(complete.cases(x, x), complete.cases(numbers))
+    expect_identical(complete.cases(x, 5:1), complete.cases(numbers))
+    expect_identical(complete.cases(mine), complete.cases(frame))
+    expect_identical(complete.cases(mine, x), complete.cases(frame))
+    m <- nv_tensor(matrix(numbers[1:4] > 0, 2L), type)
+    expect_identical(complete.cases(m), complete.cases(matrix(numbers[1:4], 2L)))
+  }
+  expect_identical(complete.cases(nv_tensor(c(NaN, 1))), c(FALSE, TRUE))
+  large <- nv_tensor(c("9007199254740993", "1"), "i64")
+  expect_identical(complete.cases(large), c(TRUE, TRUE))
+  expect_identical(complete.cases(data.frame(u = c(NA, 1), large = large)), c(FALSE, TRUE))
+  expect_error(complete.cases(nv_tensor(1:2), 1:3), "same length")
+})
+
+test_that("integers are the text that base R makes of them", {
+  for (type in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
+    numbers <- c(b = 100L, a = 0L, c = NA, d = 7L)
+    if (startsWith(type, "i")) numbers["a"] <- -3L
+    x <- nv_tensor(numbers, type)
+    expect_identical(as.character(x), as.character(numbers))
+    expect_identical(as_array(x, "character"), `names<-`(as.character(numbers), names(numbers)))
+    expect_identical(factor(x), factor(numbers))
+    expect_identical(c(table(x)), c(table(numbers)))
+  }
+  expect_identical(as.character(nv_tensor(c(-2^31, 1), "i32")), c("-2147483648", "1"))
+  large <- c("9007199254740993", "1")
+  expect_identical(as.character(nv_tensor(large, "i64")), large)
+})
+
 test_that("ifelse() of a tensor chooses", {
   for (d in Filter(function(d) !is_narrow(d) || kind_of(d) == "int", roomy_dtypes(5))) {
     for (extents in list(6, c(2, 3), c(3, 2, 1), c(2, 1, 3, 2))) {

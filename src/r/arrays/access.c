@@ -7,15 +7,6 @@
 #include "r/base/sexp.h"
 #include "r/tensor/unknown.h"
 
-static SEXP symbol_of(const char *name, SEXP *symbol) {
-  if (*symbol == NULL) *symbol = Rf_install(name);
-  return *symbol;
-}
-
-static SEXP argument(SEXP frame, const char *name, SEXP *symbol) {
-  return Rf_eval(symbol_of(name, symbol), frame);
-}
-
 /* The `...` of a call, R_NilValue if it is empty. */
 static SEXP dots_of(SEXP frame) {
 #if R_VERSION >= R_Version(4, 5, 0)
@@ -55,13 +46,25 @@ static SEXP plain_indices(SEXP frame, SEXP x) {
   return indices;
 }
 
-SEXP joist_r_take(SEXP frame, SEXP single) {
-  static SEXP x_symbol, drop_symbol;
-  SEXP x = argument(frame, "x", &x_symbol);
+/* The argument after `*args`. */
+static SEXP next_argument(SEXP *args) {
+  *args = CDR(*args);
+  return CAR(*args);
+}
+
+SEXP joist_r_take(SEXP call, SEXP op, SEXP args, SEXP frame) {
+  (void)call;
+  (void)op;
+  static SEXP drop_symbol = NULL, yes = NULL;
+  if (yes == NULL) {
+    drop_symbol = Rf_install("drop");
+    R_PreserveObject(yes = Rf_ScalarLogical(TRUE));
+  }
+  SEXP x = next_argument(&args), single = next_argument(&args);
   if (TYPEOF(x) == S4SXP) return R_NilValue;
-  SEXP indices = PROTECT(plain_indices(frame, x)), drop = Rf_ScalarLogical(TRUE);
+  SEXP indices = PROTECT(plain_indices(frame, x)), drop = yes;
   if (TYPEOF(indices) == VECSXP && LOGICAL(single)[0] != TRUE)
-    drop = Rf_ScalarLogical(Rf_asLogical(argument(frame, "drop", &drop_symbol)));
+    drop = Rf_ScalarLogical(Rf_asLogical(Rf_eval(drop_symbol, frame)));
   PROTECT(drop);
   SEXP taken = indices == R_NilValue ? indices : joist_r_subset(x, indices, drop, single);
   UNPROTECT(2);
@@ -74,9 +77,13 @@ static bool is_next(SEXP index, R_xlen_t n) {
          (TYPEOF(index) == REALSXP && XLENGTH(index) > 0 && REAL_ELT(index, 0) == (double)n + 1);
 }
 
-SEXP joist_r_put(SEXP frame, SEXP expression, SEXP single) {
-  static SEXP x_symbol, value_symbol, in_place;
-  SEXP x = argument(frame, "x", &x_symbol), value = argument(frame, "value", &value_symbol);
+SEXP joist_r_put(SEXP call, SEXP op, SEXP args, SEXP frame) {
+  (void)call;
+  (void)op;
+  static SEXP in_place = NULL;
+  if (in_place == NULL) in_place = Rf_install("*tmp*");
+  SEXP x = next_argument(&args), value = next_argument(&args), expression = next_argument(&args);
+  SEXP single = next_argument(&args);
   const SEXPTYPE type = (SEXPTYPE)TYPEOF(value);
   if (TYPEOF(x) == S4SXP || joist_r_is_unknown(x)) return R_NilValue;
   if (type != INTSXP && type != REALSXP && type != CPLXSXP && type != LGLSXP) return R_NilValue;
@@ -92,7 +99,7 @@ SEXP joist_r_put(SEXP frame, SEXP expression, SEXP single) {
     UNPROTECT(1);
     PROTECT(indices = list);
   }
-  SEXP reuse = Rf_ScalarLogical(expression == symbol_of("*tmp*", &in_place));
+  SEXP reuse = Rf_ScalarLogical(expression == in_place);
   if (indices != R_NilValue) done = joist_r_assign(x, indices, value, reuse, single);
   UNPROTECT(1);
   return done;

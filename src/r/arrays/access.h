@@ -5,13 +5,13 @@
 
 #include "r/base/sexp.h"
 
-/* .Call: in the frame of function(x, ..., drop), what x has there: NULL if an index is not a plain
- * vector of numbers or logicals, or has NA. */
-SEXP joist_r_take(SEXP frame, SEXP single);
+/* .External2(x, single): in function(x, ..., drop), what x has there: NULL if an index is not a
+ * plain vector of numbers or logicals, or has NA. */
+SEXP joist_r_take(SEXP call, SEXP op, SEXP args, SEXP frame);
 
-/* .Call: in the frame of function(x, ..., value), x with `value` there, in place where
- * `expression`, the argument x, is R's `*tmp*`. NULL if an index or the value is not plain, if x
- * grows, or if it is traced. */
-SEXP joist_r_put(SEXP frame, SEXP expression, SEXP single);
+/* .External2(x, value, substitute(x), single): in function(x, ..., value), x with `value` there, in
+ * place where the third is R's `*tmp*`. NULL if an index or the value is not plain, if x grows, or
+ * if it is traced. */
+SEXP joist_r_put(SEXP call, SEXP op, SEXP args, SEXP frame);
 
 #endif

@@ -199,8 +199,7 @@ static SEXP assign(SEXP x, SEXP indices, SEXP value, SEXP in_place, SEXP single)
     }
   }
   read_assigned(rules, value, &values);
-  SEXP fitted = PROTECT(joist_r_fitted(rules, &tensor, &values, selection.traced));
-  if (fitted != values.object) joist_r_read_missing(rules, fitted, &values);
+  PROTECT(joist_r_fitted(rules, &tensor, &values, selection.traced));
   const bool concrete = tensor.form == JOIST_R_CONCRETE && values.form == JOIST_R_CONCRETE &&
                         values.argument.operand.type.dtype == tensor.argument.operand.type.dtype;
   SEXP result;

@@ -15,6 +15,17 @@
 #include "r/tensor/rules.h"
 #include "r/trace/strictness.h"
 
+/* The elements of an R value in that dtype, exactly. */
+static SEXP imported(const struct joist_r_value *value, joist_dtype dtype) {
+  joist_r_judge_doubles(value, dtype, false);
+  joist_r_judge_integers(value, dtype);
+  SEXP payload = PROTECT(joist_r_payload(dtype, value->count));
+  struct joist_error error;
+  joist_r_raise_if(joist_r_import_exact(value, dtype, joist_r_elements(payload), &error), &error);
+  UNPROTECT(1);
+  return payload;
+}
+
 /* A tensor of that type: an R number becomes it exactly, or fails; a tensor is converted. */
 static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r_value *value,
                     struct joist_type type, bool assigns) {
@@ -22,12 +33,7 @@ static SEXP read_as(const struct joist_rules *rules, SEXP object, struct joist_r
   struct joist_attributes attributes = {.count = 0};
   int64_t extents[JOIST_RANK_MAX];
   if (value->form == JOIST_R_LITERAL) {
-    joist_r_judge_doubles(value, type.dtype, false);
-    joist_r_judge_integers(value, type.dtype);
-    SEXP payload = PROTECT(joist_r_payload(type.dtype, value->count));
-    struct joist_error error;
-    joist_r_raise_if(joist_r_import_exact(value, type.dtype, joist_r_elements(payload), &error),
-                     &error);
+    SEXP payload = PROTECT(imported(value, type.dtype));
     SEXP tensor = PROTECT(joist_r_tensor(payload, type, &value->argument.shape));
     joist_r_set_names(tensor, value->names, value->argument.shape.rank);
     joist_r_copy_mask(tensor, value);
@@ -59,8 +65,9 @@ static SEXP all_missing(const struct joist_r_value *value, struct joist_type typ
   return tensor;
 }
 
-SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
-                    struct joist_r_value *value, bool at_once) {
+/* The value as one to be assigned: a new object, or its own. */
+static SEXP fitted(const struct joist_rules *rules, const struct joist_r_value *x,
+                   struct joist_r_value *value, bool at_once) {
   const struct joist_r_value values[] = {*x, *value};
   const struct joist_operand operands[] = {x->argument.operand, value->argument.operand};
   const struct joist_attributes none = {.count = 0};
@@ -81,8 +88,24 @@ SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value 
   if (!at_once && value->form != JOIST_R_LITERAL && own >= JOIST_CATEGORY_FLOAT &&
       joist_dtype_category(type.dtype) < JOIST_CATEGORY_FLOAT)
     return value->object;
+  if (!at_once && value->form == JOIST_R_LITERAL && x->form == JOIST_R_CONCRETE) {
+    value->payload = imported(value, type.dtype);
+    value->data = joist_r_elements(value->payload);
+    value->form = JOIST_R_CONCRETE;
+    value->argument.operand.literal = false;
+    value->argument.operand.type = type;
+    return value->payload;
+  }
   SEXP made = PROTECT(read_as(rules, value->object, value, type, true));
   if (value->form == JOIST_R_LITERAL) made = joist_r_beside(x, made);
+  UNPROTECT(1);
+  return made;
+}
+
+SEXP joist_r_fitted(const struct joist_rules *rules, const struct joist_r_value *x,
+                    struct joist_r_value *value, bool at_once) {
+  SEXP made = PROTECT(fitted(rules, x, value, at_once));
+  if (made != value->object && made != value->payload) joist_r_read_missing(rules, made, value);
   UNPROTECT(1);
   return made;
 }

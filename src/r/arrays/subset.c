@@ -337,7 +337,7 @@ static SEXP subset(SEXP x, SEXP indices, SEXP drop, SEXP single) {
     if (chosen != NULL) return chosen;
   }
   shown.stale = false;
-  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  joist_r_read_missing(NULL, x, &value);
   return subset_of(x, &value, &shown, indices, drop, one);
 }
 

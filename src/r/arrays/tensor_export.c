@@ -149,6 +149,29 @@ SEXP joist_r_format(SEXP x, SEXP digits, SEXP first) {
   return out;
 }
 
+/* Integers that R's type holds as strings, which R makes when they are asked for; NULL for other
+ * elements. */
+SEXP joist_r_integer_text(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  joist_r_needs_data(&value);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  const joist_kind kind = joist_dtype_kind(dtype);
+  if (value.form != JOIST_R_CONCRETE || (kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT))
+    return R_NilValue;
+  SEXP numbers = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)value.count)), text = R_NilValue;
+  const struct joist_run run = joist_r_run();
+  struct joist_error error;
+  if (joist_export(dtype, value.data, value.count, JOIST_HOST_INTEGER, false, INTEGER(numbers),
+                   &run, &error) == JOIST_OK) {
+    if (value.mask != NULL)
+      set_missing(JOIST_HOST_INTEGER, value.mask, value.count, INTEGER(numbers));
+    text = Rf_coerceVector(numbers, STRSXP);
+  }
+  UNPROTECT(1);
+  return text;
+}
+
 /* The position of the first element that another dtype does not hold, 0 if it holds all, and how
  * many there are. */
 SEXP joist_r_first_change(SEXP x, SEXP dtype) {

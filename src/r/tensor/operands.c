@@ -232,9 +232,12 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
   struct joist_r_marks marks;
   joist_r_read_marks(x, &marks);
   const struct joist_type marked = type_of_vector(&marks);
-  read_attributes(x, &marks, type_of_elements(x, marked), value);
+  /* The common case first: a view that nobody has a writable pointer to. */
+  const bool is_view = joist_r_view_is(x) && !joist_r_view_exposed(x) &&
+                       (SEXPTYPE)TYPEOF(x) == joist_r_view_type(marked.dtype);
+  read_attributes(x, &marks, is_view ? marked : type_of_elements(x, marked), value);
   struct joist_r_unknown unknown;
-  if (joist_r_unknown_read(x, &unknown)) {
+  if (!is_view && joist_r_unknown_read(x, &unknown)) {
     read_unknown(&unknown, value);
     return;
   }
@@ -509,7 +512,7 @@ void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_
     else
       read_object(x, value);
   } else {
-    read_literal(rules, x, value);
+    read_literal(rules == NULL ? joist_r_rules(R_NilValue) : rules, x, value);
     value->count = (size_t)XLENGTH(value->object);
     if (!knows_no_missing(value->object)) (void)find_na(value->host, value->data, false, value);
   }

@@ -30,7 +30,7 @@ struct joist_r_value {
   const void *data;
 };
 
-/* Reads an operand. Literals get the rule set's default dtype. Raises
+/* Reads an operand. Literals get the default dtype of the rules (NULL: those in force). Raises
  * joist_value_error for what cannot be an operand (factors, dates, strings, lists ...). */
 void joist_r_read(const struct joist_rules *rules, SEXP x, struct joist_r_value *value);
 /* The same, for callers that know what to do with missing values, which the others refuse with a

@@ -58,12 +58,17 @@ struct joist_type joist_r_type_of_mark(SEXP mark) {
   const struct joist_type none = {JOIST_DTYPE_NONE, false};
   mark = joist_r_plain_mark(mark);
   if (TYPEOF(mark) != STRSXP || XLENGTH(mark) == 0) return none;
+  static SEXP last_name = NULL;
+  static struct joist_type last;
   SEXP name = STRING_ELT(mark, 0);
+  if (name == last_name && XLENGTH(mark) == 1) return last;
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++)
     for (int ambiguous = 0; ambiguous < 2; ambiguous++) {
       const struct joist_type type = {(joist_dtype)d, ambiguous != 0};
-      if (mark_of(type)->name == name)
-        return XLENGTH(mark) == 1 || joist_r_has_exact_mark(type.dtype) ? type : none;
+      if (mark_of(type)->name != name) continue;
+      if (XLENGTH(mark) > 1) return joist_r_has_exact_mark(type.dtype) ? type : none;
+      last_name = name; /* which mark_of() keeps */
+      return last = type;
     }
   return none;
 }
