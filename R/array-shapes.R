@@ -242,7 +242,8 @@ nv_outer <- function(x, y, f = nv_mul) {
 #'
 #' `nv_gather()` takes the elements (or slices) of a tensor at given positions along a dimension. A
 #' missing position gives missing elements. The positions may be a tensor that [jit()] traces: they
-#' are checked when the program runs.
+#' are checked when the program runs. Of a [chunked] tensor, which gives another one, they must be a
+#' vector in memory.
 #'
 #' @param x A tensor or an R array.
 #' @param indices Positions from 1 on: a tensor of integers or whole R numbers, of any shape. For
@@ -276,6 +277,9 @@ nv_gather <- function(x, indices, dim = 1L) {
     )
   }
   x <- tensor_beside(x, indices)
+  if (is_chunked(x)) {
+    return(gathered(x, indices, dim))
+  }
   .Call(joist_r_operation, "gather", list(x, indices), list(dim = dim))
 }
 

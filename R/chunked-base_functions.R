@@ -1,13 +1,20 @@
 # What base R calls for chunked tensors.
 
 chunked_footer <- function(x) {
-  kind <- if (!is_source(x)) "Delayed " else if (is.null(array_in(x))) "Chunked " else "Zarr "
+  array <- array_in(x)
+  derived <- !is_source(x) || !is.null(array$read)
+  kind <- if (derived) "Delayed " else if (is.null(array)) "Chunked " else "Zarr "
   chunks <- chunks_of(x)
   paste0(
     "[ ", kind, type_text(x),
-    if (length(chunks) > 0L) if (is_source(x)) ", chunks " else ", blocks ",
-    paste(chunks, collapse = "x"), " ]"
+    if (length(chunks) > 0L) if (derived) ", blocks " else ", chunks ",
+    paste(chunks, collapse = "x"), if (kind == "Zarr ") assignment_text(array), " ]"
   )
+}
+
+# What `x[...] <- value` does.
+assignment_text <- function(array) {
+  if (is.null(array$store$put)) ", read only" else ", writable"
 }
 
 # A corner of what needs no more than some blocks.
@@ -63,6 +70,7 @@ needs_all <- function(x) {
 `[.nv_chunked` <- function(x, ..., drop = TRUE) {
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
+  indices <- positions_of_names(x, indices)
   check_flag(drop, "drop")
   if (any(vapply(indices, has_missing, TRUE))) {
     return(with_missing(x, indices, drop))
@@ -77,7 +85,7 @@ needs_all <- function(x) {
   if (length(indices) != ndims(x)) stop_no_whole_index()
   out <- if (is.null(array)) chosen_part(program, indices) else stored_part(array, indices)
   left <- shape(out) != 1L | !drop
-  named <- if (!is.null(array)) coordinates_of(array)
+  named <- if (is_stored(array)) coordinates_of(array)
   if (!is.null(named)) named <- Map(`[`, named, chosen_positions(indices, shape(x)))
   named <- if (is.null(named)) attr(x, "dimension_names")[left] else named[left]
   with_dim_names(nv_reshape(out, shape(out)[left]), named)
@@ -147,8 +155,9 @@ stored_part <- function(array, indices) {
 `[<-.nv_chunked` <- function(x, ..., value) {
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
+  indices <- positions_of_names(x, indices)
   array <- array_in(x)
-  if (is.null(array)) {
+  if (!is_stored(array)) {
     stop_joist(
       "joist_value_error", "only the elements of an array in a store can be assigned to: see ",
       "nv_store()"

@@ -21,6 +21,7 @@ stage_program <- function(stage, known) {
     leaf <- inputs[[input]]
     leaf$map <- map
     leaf$extents <- if (is.null(leaf$array)) shape(leaf$tensor) else leaf$array$shape
+    if (!is.null(leaf$array$prepare)) leaf$array$prepare()
     leaf$large <- is.null(leaf$array) && !is.null(leaf$chunks)
     leaf
   }, plan$inputs, plan$maps)
@@ -142,6 +143,11 @@ run_blocks <- function(program, f, ks) {
   stops <- lapply(places, function(place) {
     as.integer(base::pmin(program$extents, (place + 1) * program$chunks))
   })
+  run_boxes(program, f, starts, stops)
+}
+
+# The same of any parts of the space.
+run_boxes <- function(program, f, starts, stops) {
   asked <- lapply(program$leaves, function(leaf) {
     whole <- leaf$map == 0L
     at <- base::pmax(leaf$map, 1L)
@@ -169,7 +175,7 @@ run_blocks <- function(program, f, ks) {
     which <- which(names_of == name)
     read[which] <- read_shared(program$leaves[[which[1L]]]$array, asked[which], program$kept)
   }
-  lapply(seq_along(ks), function(j) {
+  lapply(seq_along(starts), function(j) {
     own <- list(extents = stops[[j]] - starts[[j]] + 1L, leaves = lapply(read, `[[`, j))
     if (!is.null(program$groups)) own$start <- starts[[j]]
     do.call(f, own)

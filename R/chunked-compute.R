@@ -14,8 +14,10 @@
 #'
 #' These operations are delayed: elementwise operations and functions, with tensors and R values,
 #' too; casts; transposing; reshaping that adds or drops extents of 1; reductions over any
-#' dimensions; matrix products; [nv_tabulate()]; and operations along one dimension, such as
-#' [nv_cumsum()] and [nv_sort()]. [nv_quantile()] of all elements is exact, and computes at once.
+#' dimensions; matrix products; [nv_tabulate()]; operations along one dimension, such as
+#' [nv_cumsum()] and [nv_sort()]; joining with other chunked tensors, tensors and R values by
+#' [nv_concatenate()], [nv_stack()], `rbind()`, `cbind()` and, of vectors, `c()`; and [nv_gather()]
+#' with positions in memory. [nv_quantile()] of all elements is exact, and computes at once.
 #' All of them run as one program, compiled as by [jit()], block by block: a block is as large as
 #' the largest chunk among the operands, and spans the dimension that an operation goes along. For
 #' `nv_store()` it is enlarged to whole chunks or shards of the result. Reductions and matrix
@@ -41,8 +43,11 @@
 #' read these again. `options(joist.memory = )` is a number of bytes, 2^28 (256 MB) by default.
 #'
 #' `x[...]` takes an index for each dimension, reads the blocks that hold the selected elements, and
-#' returns a tensor. `x[...] <- value` converts the value as assignment to a tensor does and writes
-#' it to the store, so that every other chunked tensor of the same array sees it.
+#' returns a tensor. Names are those of the coordinates beside an array, see [nv_zarr()].
+#' `x[...] <- value` converts the value as assignment to a tensor does and writes
+#' it to the store, so that every other chunked tensor of the same array sees it: `print(x)` says
+#' `writable` where it does. Anything else than an array of a store that can be written to is an
+#' error.
 #'
 #' @section Workers: Blocks are computed by the workers of [future::plan()], with any backend, or
 #'   one after another in this session without a plan. Workers get the program and read and
@@ -75,8 +80,8 @@
 #'   dtype and ambiguity of `x`. `nv_store()`: the chunked tensor that it wrote, of a known dtype.
 #' @section Errors: Those of the operations, when they are called; `joist_value_error` for a chunk
 #'   that cannot be read, which is named, for a block that failed too often, for an operation that
-#'   needs all elements in memory, and if `resume` finds another program; `joist_shape_error` for
-#'   indices and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray}
+#'   needs all elements in memory, for assignment to what cannot be written to, and if `resume` finds
+#'   another program; `joist_shape_error` for indices, names and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray}
 #'   whose type has no dtype.
 #' @examples
 #' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
@@ -84,6 +89,7 @@
 #' centered <- x - nv_mean(x, 1, drop = FALSE)
 #' centered
 #' nv_compute(nv_reduce_sum(centered^2, 1))
+#' rbind(x, centered[1, ])
 #' y <- nv_store(centered, tempfile())
 #' y[1:2, ]
 #' file <- tempfile(fileext = ".npy")
@@ -125,7 +131,7 @@ nv_compute <- function(x, retries = 2L) {
   if (is_tensor(program)) {
     return(program)
   }
-  named <- if (!is.null(array_in(x))) coordinates_of(array_in(x))
+  named <- if (is_stored(array_in(x))) coordinates_of(array_in(x))
   if (is.null(named)) named <- attr(x, "dimension_names")
   with_dim_names(computed(program, retries, kept)[[1L]], named)
 }

@@ -8,6 +8,11 @@
 #' If the arrays beside an array have the names of its dimensions, as xarray keeps coordinates, what
 #' is read from it has their values as its dimnames.
 #'
+#' A sparse matrix of AnnData, a group with `data`, `indices` and `indptr`, is a chunked tensor, whose
+#' blocks of whole rows (CSR) or columns (CSC) are dense: sums, means, variances, `log1p()`, subsets
+#' and products read a few megabytes at a time. `as(x, "dgCMatrix")` makes a matrix of the package
+#' 'Matrix' of it, and of any chunked matrix.
+#'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `sharding_indexed`, `gzip`,
 #' `zlib`, `crc32c`, `zstd` and `blosc` where joist was built with their libraries, and all of
@@ -64,7 +69,8 @@
 #' @return `nv_zarr()` and `nv_zarr_create()`: a chunked tensor, of the known dtype that the array
 #'   has; its [attributes()] `zarr_attributes` and `dimension_names` are those of the array.
 #'   `nv_zarr()` of a group: a list of arrays and groups, by their names, with the attribute
-#'   `zarr_attributes`; of an array of text a character vector. `nv_zarr_create_group()`: `NULL`,
+#'   `zarr_attributes`, or a chunked tensor for a sparse matrix; of an array of text a character
+#'   vector. `nv_zarr_create_group()`: `NULL`,
 #'   invisibly.
 #' @section Errors: `joist_value_error` for an invalid Zarr array (the message names the field of
 #'   the metadata), for a codec that joist does not have, for missing values unless `na` is given,

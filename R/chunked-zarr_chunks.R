@@ -146,6 +146,9 @@ check_there <- function(array) {
 
 # The parts from each of `starts` to the same of `stops`.
 read_parts <- function(array, starts, stops) {
+  if (!is.null(array$read)) {
+    return(read_derived(array, starts, stops))
+  }
   chunks <- array$chunks
   out <- vector("list", length(starts))
   if (is.null(array$indexes)) array$indexes <- new.env(parent = emptyenv())

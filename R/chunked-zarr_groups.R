@@ -13,7 +13,10 @@ open_group <- function(store, node, metadata, na) {
   }
   inside <- if (is.null(store$known)) listed(store, node) else names_in(store$known, node)
   members <- lapply(inside, function(name) open_node(store, paste0(node, name, "/"), na))
-  structure(members, names = inside, zarr_attributes = metadata$attributes)
+  names(members) <- inside
+  where <- paste0(store$name, "/", node)
+  sparse <- sparse_tensor(members, metadata$attributes, where)
+  if (is.null(sparse)) structure(members, zarr_attributes = metadata$attributes) else sparse
 }
 
 marks_of <- function(node) paste0(node, c("zarr.json", ".zarray", ".zgroup"))

@@ -14,8 +14,8 @@
 #'   compares in tests; [as_array()] converts to R.
 #' \item Files: [nv_read_npy()], [nv_write_safetensors()], [nv_read_gguf()],
 #'   [nv_write_gguf()], [nv_packed], [nv_read_pt()], [nv_read_bin()] and [mapped_files];
-#'   [nv_zarr()] for Zarr arrays, [nv_zarr_store()] for the stores that keep them, and [chunked] for
-#'   operations on them.
+#'   [nv_zarr()] for Zarr arrays, [nv_zarr_store()] for the stores that keep them, [nv_hdf5()] for
+#'   HDF5 files, and [chunked] for operations on them.
 #' \item Promotion: [common_dtype()] and [result_dtype()] for single promotions,
 #'   [promotion_table()] and [promotion_facts()] for all of a rule set; [promotion_rules()],
 #'   [with_promotion()] and [with_default_dtypes()] choose rules, [promotion_rules_new()] and

@@ -141,13 +141,21 @@ check_doubles <- function(values, dtype, package) {
 
 #' @export
 as_tensor.H5D <- function(x, na = "missing", ...) {
+  hdf5_part(x, lapply(x$dims, seq_len))
+}
+
+# Positions in each dimension of a dataset, by 'hdf5r'.
+hdf5_part <- function(x, at) {
   type <- x$get_type()
   dtype <- hdf5_dtype(type$to_text(), type$get_size())
-  extents <- as.integer(x$dims)
+  extents <- lengths(at)
   if (any(extents == 0L)) {
     return(nv_tensor(numeric(), dtype, extents))
   }
-  values <- x$read(flags = hdf5r::h5const$H5TOR_CONV_NONE, drop = FALSE)
+  whole <- identical(as.integer(x$dims), extents)
+  values <- x$read(
+    if (!whole) at, flags = hdf5r::h5const$H5TOR_CONV_NONE, drop = FALSE
+  )
   out <- hdf5_tensor(values, dtype, extents, "hdf5r")
   if (dtype == "ui64") {
     most <- as_array(nv_which(nv_flatten(out == nv_scalar("9223372036854775807", "ui64"))))

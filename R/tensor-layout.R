@@ -151,7 +151,7 @@ as_operand <- function(x) {
 nv_concatenate <- function(..., dim = 1L) {
   check_no_dims("nv_concatenate", "`dim`", ...)
   parts <- given_parts("nv_concatenate", list(...))
-  joined <- .Call(joist_r_concatenate, unname(parts), dim, NULL)
+  joined <- concatenated(unname(parts), dim, NULL)
   if (is.null(names(parts)) || ndims(joined) > 1L) {
     return(joined)
   }
@@ -170,7 +170,7 @@ nv_stack <- function(..., dim = 1L) {
     check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
     append(extents, 1L, dim - 1L)
   })
-  named_along(.Call(joist_r_concatenate, parts, dim, shapes), dim, names(given))
+  named_along(concatenated(parts, dim, shapes), dim, names(given))
 }
 
 # The arguments, or the elements of the one list among them.
@@ -209,7 +209,7 @@ named_along <- function(x, dim, names) {
 #' @export
 c.nv_tensor <- function(..., recursive = FALSE, use.names = TRUE) { # nolint: object_name_linter.
   given <- list(...)
-  joined <- .Call(joist_r_concatenate, as_parts(given), 1L, TRUE)
+  joined <- concatenated(as_parts(given), 1L, TRUE)
   if (!use.names) {
     return(unname(joined))
   }
@@ -292,7 +292,7 @@ bind_parts <- function(parts, dimension, labels) {
     }
     append(if (length(s) == 1L) s else extent, 1L, dimension - 1L)
   })
-  bound <- .Call(joist_r_concatenate, parts, dimension, shapes)
+  bound <- concatenated(parts, dimension, shapes)
   if (inherits(bound, "nv_aval") || is_chunked(bound) || !any(nzchar(labels[lines]))) {
     return(bound)
   }

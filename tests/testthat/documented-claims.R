@@ -396,6 +396,7 @@ raised_errors <- alist(
     joist_shape_error = nv_zarr_create(tempfile(), "f32", 3, chunks = 0)
   ),
   nv_zarr_store = list(joist_value_error = nv_zarr_store(get = 1)),
+  nv_hdf5 = list(joist_value_error = nv_hdf5(tempfile())),
   chunked = list(
     joist_value_error = as_array(nv_zarr_create(tempfile(), "f32", 3)),
     joist_value_error = nv_store(v, tempfile(), node = ".."),
@@ -730,6 +731,13 @@ given_dtypes <- alist(
     folder <- tempfile()
     nv_zarr_create(folder, "i16", 3)
     nv_zarr(folder)
+  }),
+  nv_hdf5 = list(f64 = {
+    path <- tempfile()
+    file <- hdf5r::H5File$new(path, "w")
+    file[["x"]] <- c(1, 2)
+    file$close_all()
+    nv_hdf5(path, "x")
   }),
   chunked = list(i16 = nv_compute(nv_store(i, tempfile())), f32 = nv_store(v, tempfile()) + 1,
     i16 = nv_chunked(i)),

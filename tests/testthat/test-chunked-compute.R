@@ -22,14 +22,14 @@ test_that("a chunked tensor describes itself as a tensor does", {
   expect_identical(dim(x), c(5L, 4L))
   expect_identical(length(x), 20L)
   expect_true(is_tensor(x))
-  expect_output(print(x), "[ Zarr f32{5x4}, chunks 2x3 ]", fixed = TRUE)
+  expect_output(print(x), "[ Zarr f32{5x4}, chunks 2x3, writable ]", fixed = TRUE)
   expect_output(print(x + 1), "[ Delayed f32{5x4}, blocks 2x3 ]", fixed = TRUE)
   expect_output(print(x, max = 4), "16 more")
   expect_output(print(sum(x)), "^\\[ Delayed f32\\{\\} \\]$")
   expect_output(str(x), "Zarr")
   expect_output(print(summary(x)), "20 elements")
   big <- nv_zarr_create(tempfile(), "f32", c(1e5, 2e4), 1000)
-  expect_output(print(big), "[ Zarr f32{100000x20000}, chunks 1000x1000 ]", fixed = TRUE)
+  expect_output(print(big), "[ Zarr f32{100000x20000}, chunks 1000x1000, writable ]", fixed = TRUE)
 })
 
 test_that("subsets are those of the matrix, and read the chunks that they need", {

@@ -68,7 +68,7 @@ test_that("an array of DelayedArray becomes a chunked tensor, in the dtype that 
     x <- nv_chunked(quietly(DelayedArray::DelayedArray(values)), chunks = c(2, 3))
     want <- nv_tensor(if (is.raw(values)) as.integer(values) else values, dtype, shape = c(5, 4))
     expect_identical(dtype(x), dtype(want))
-    expect_output(print(x), paste0(dtype, "{5x4}, chunks 2x3 ]"), fixed = TRUE)
+    expect_output(print(x), paste0(dtype, "{5x4}, chunks 2x3, read only ]"), fixed = TRUE)
     expect_identical(as_array(nv_compute(x)), as_array(want))
     expect_identical(as_array(x[c(5, 2), 4:3]), as_array(want[c(5, 2), 4:3]))
   }
@@ -91,7 +91,7 @@ test_that("HDF5Array reads what joist computed, and joist what it wrote", {
   file <- tempfile(fileext = ".h5")
   written <- quietly(HDF5Array::writeHDF5Array(numbers, file, "m", chunkdim = c(2, 3)))
   x <- nv_chunked(written)
-  expect_output(print(x), "f64{5x4}, chunks 2x3 ]", fixed = TRUE)
+  expect_output(print(x), "f64{5x4}, chunks 2x3, read only ]", fixed = TRUE)
   expect_equal(as_array(nv_compute(nv_crossprod(x))), crossprod(numbers))
   stored <- nv_store(x * 2, tempfile(), codecs = "gzip")
   back <- quietly(HDF5Array::writeHDF5Array(DelayedArray::DelayedArray(stored), file, "n"))

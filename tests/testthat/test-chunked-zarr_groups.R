@@ -9,11 +9,7 @@ test_that("a store of anndata 0.12 is read in full", {
   csr <- nv_zarr(file.path(folder, "ad_csr3.zarr"))
   for (x in list(csr$X, csr$layers$counts)) {
     expect_identical(attr(x, "zarr_attributes")$`encoding-type`, "csr_matrix")
-    parts <- lapply(x[c("data", "indices", "indptr")], function(part) as_array(part[]))
-    rows <- rep(1:4, diff(parts$indptr))
-    got <- matrix(0, 4, 3)
-    got[cbind(rows, parts$indices + 1L)] <- parts$data
-    expect_identical(got, counts)
+    expect_identical(as_array(x[]) + 0, counts)
   }
   for (obs in list(dense$obs, csr$obs)) {
     expect_identical(obs$`_index`, paste0("cell", 0:3))

@@ -70,6 +70,10 @@ valid_arguments <- function() {
   nv_write_npy(v, npy)
   zarr <- tempfile()
   nv_zarr_create(zarr, "f32", 3L)
+  hdf5 <- tempfile()
+  file <- hdf5r::H5File$new(hdf5, "w")
+  file[["x"]] <- c(1, 2)
+  file$close_all()
   # Made anew for each call.
   nowhere <- nv_zarr_store(
     get = function(key) NULL, put = function(key, bytes) NULL, list = function(prefix) character(),
@@ -77,7 +81,8 @@ valid_arguments <- function() {
   )
   special <- list(
     nv_one_hot = list(x = c(1L, 2L)), gradient = list(value = FALSE),
-    nv_zarr = list(path = zarr, node = ""), nv_zarr_create = list(path = nowhere, node = "x"),
+    nv_zarr = list(path = zarr, node = ""), nv_hdf5 = list(path = hdf5, node = "x"),
+    nv_zarr_create = list(path = nowhere, node = "x"),
     nv_zarr_create_group = list(path = nowhere, node = "x"),
     nv_zarr_store = list(label = "a store"), nv_store = list(path = nowhere, node = "x"),
     nv_save = named, nv_write_safetensors = named, nv_serialize = named, nv_write_npz = named,

@@ -1,0 +1,109 @@
+# Chunked tensors that are joined or gathered, against base R.
+
+stored <- function(values, dtype = "f64", chunks = c(2, 3), order = "C") {
+  x <- nv_zarr_create(tempfile(), dtype, dim(values), chunks, order = order)
+  x[] <- nv_tensor(values, dtype)
+  x
+}
+
+numbers <- matrix(c(3, 1, 2, 5, 7, 6, -8, 11, 4, 0, 9, -2, 13, 12, -10, 14, 16, 15, 21, 17), 5)
+
+test_that("chunked tensors are joined as matrices are", {
+  centered <- sweep(numbers, 2, colMeans(numbers))
+  for (orders in list(c("C", "C"), c("F", "C"), c("F", "F"))) {
+    x <- stored(numbers, order = orders[1])
+    y <- stored(numbers * 2, "f32", c(3, 1), orders[2])
+    cases <- list(
+      list(rbind(x, y), rbind(numbers, numbers * 2)),
+      list(cbind(x, y, x), cbind(numbers, numbers * 2, numbers)),
+      list(rbind(x, 1:4, y + 1, 7), rbind(numbers, 1:4, numbers * 2 + 1, 7)),
+      list(rbind(nv_tensor(numbers), x), rbind(numbers, numbers)),
+      list(cbind(x - nv_mean(x, 1, FALSE), y), cbind(centered, numbers * 2)),
+      list(nv_concatenate(list(x, y), dim = 2), cbind(numbers, numbers * 2)),
+      list(rbind(rbind(x, y), x * 3), rbind(numbers, numbers * 2, numbers * 3)),
+      list(rbind(nv_cumsum(x, 1), y), rbind(apply(numbers, 2, cumsum), numbers * 2)),
+      list(rbind(t(x) %*% x, x), rbind(crossprod(numbers), numbers)),
+      list(nv_gather(x, c(5, 1, 1)), numbers[c(5, 1, 1), ]),
+      list(nv_gather(x * 2, nv_tensor(4:2), 2), numbers[, 4:2] * 2),
+      list(nv_gather(rbind(x, y), c(6, 2, 10, 6)), rbind(numbers, numbers * 2)[c(6, 2, 10, 6), ]),
+      list(t(nv_gather(x, 2:5)) + 1, t(numbers[2:5, ]) + 1)
+    )
+    for (case in cases) {
+      made <- case[[1]]
+      want <- unname(case[[2]])
+      expect_s3_class(made, "nv_chunked")
+      expect_identical(as_array(nv_compute(made)), want)
+      expect_identical(as_array(made[3:2, c(1, 3)]), want[3:2, c(1, 3)])
+      expect_equal(as_array(nv_compute(nv_reduce_sum(made, 1))), colSums(want))
+      kept <- nv_store(made, tempfile(), chunks = c(4, 2), order = orders[2])
+      expect_identical(as_array(kept[]), want)
+      expect_output(print(made), "Delayed f64", fixed = TRUE)
+      expect_error(made[1, ] <- 0, "store", class = "joist_value_error")
+    }
+    stack <- nv_stack(x, y, dim = 3)
+    expect_identical(as_array(nv_compute(stack)), array(c(numbers, numbers * 2), c(5, 4, 2)))
+    expect_identical(as_array(nv_compute(nv_gather(x, 3L, 2))), numbers[, 3])
+  }
+})
+
+test_that("the dtype of what is joined is that of tensors in memory", {
+  for (dtype in c("i8", "ui64", "f16", "bool", "c64", "bf16")) {
+    values <- nv_convert(nv_tensor(matrix(0:5 %% 2, 2)), dtype)
+    x <- nv_chunked(values, c(1, 2))
+    for (other in list(values, nv_tensor(matrix(1, 1, 3), "f32"), 1L, TRUE)) {
+      want <- tryCatch(unname(rbind(values, other)), joist_error = class)
+      got <- tryCatch(nv_compute(rbind(x, other)), joist_error = class)
+      expect_identical(got, want)
+    }
+  }
+  v <- nv_chunked(nv_tensor(1:5), 2)
+  expect_identical(nv_compute(c(v, 9L, v + 1L)), c(nv_tensor(1:5), 9L, nv_tensor(2:6)))
+  expect_identical(nv_compute(nv_concatenate(v)), nv_tensor(1:5))
+})
+
+test_that("what cannot be joined or gathered is an error", {
+  x <- stored(numbers)
+  expect_error(rbind(x, 1:3), class = "joist_shape_error")
+  expect_error(cbind(x, x[1:2, ]), class = "joist_shape_error")
+  expect_error(c(x, x), "memory", class = "joist_value_error")
+  expect_error(rbind(x, c(1, NA, 3, 4)), "missing", class = "joist_value_error")
+  expect_error(rbind(x, "a"), class = "joist_error")
+  expect_error(nv_gather(x, 6), "out of range", class = "joist_shape_error")
+  expect_error(nv_gather(x, 0), class = "joist_shape_error")
+  expect_error(nv_gather(x, c(1, NA)), "NA", class = "joist_value_error")
+  expect_error(nv_gather(x, 1, 3), class = "joist_shape_error")
+  expect_error(nv_gather(x, matrix(1:4, 2)), "vector", class = "joist_value_error")
+  expect_error(nv_gather(x, nv_chunked(nv_tensor(1:2))), "memory", class = "joist_value_error")
+})
+
+test_that("names of coordinates are indices", {
+  x <- nv_store(nv_tensor(numbers[1:2, 1:3]), tempfile(),
+    node = "x",
+    dimnames = list(cell = c("a", "b"), gene = c("u", "v", "w"))
+  )
+  expect_identical(as_array(x["b", c("w", "u")]), c(w = numbers[2, 3], u = numbers[2, 1]))
+  x["a", "v"] <- 7
+  expect_identical(as_array(x[[1, 2]]), 7)
+  expect_error(x["z", 1], "no name \"z\" in dimension 1", class = "joist_shape_error")
+  expect_error(x["z", ] <- 1, "no name", class = "joist_shape_error")
+  expect_error((x + 1)["a", ], "no name", class = "joist_shape_error")
+  expect_error(nv_chunked(nv_tensor(1:3))["a"], "no name", class = "joist_shape_error")
+})
+
+test_that("workers join and gather, with the same bits, and runs are resumed", {
+  skip_if_not_installed("future")
+  x <- stored(numbers)
+  y <- rbind(x - nv_mean(x, 1, FALSE), nv_gather(x / 3, c(2, 5)))
+  want <- nv_compute(y)
+  sums <- nv_compute(nv_reduce_sum(y, 2))
+  withr::defer(future::plan("sequential"))
+  future::plan("multisession", workers = 2)
+  expect_identical(nv_compute(y), want)
+  expect_identical(nv_compute(nv_reduce_sum(y, 2)), sums)
+  path <- tempfile()
+  nv_store(y, path)
+  unlink(file.path(path, "c/1"), recursive = TRUE)
+  expect_identical(nv_store(y, path, resume = TRUE)[], want)
+  other <- rbind(x - nv_mean(x, 1, FALSE), nv_gather(x / 3, c(2, 4)))
+  expect_error(nv_store(other, path, resume = TRUE), "began", class = "joist_value_error")
+})
