@@ -80,9 +80,9 @@
 #'   dtype and ambiguity of `x`. `nv_store()`: the chunked tensor that it wrote, of a known dtype.
 #' @section Errors: Those of the operations, when they are called; `joist_value_error` for a chunk
 #'   that cannot be read, which is named, for a block that failed too often, for an operation that
-#'   needs all elements in memory, for assignment to what cannot be written to, and if `resume` finds
-#'   another program; `joist_shape_error` for indices, names and chunks that do not fit; `joist_dtype_error` for an array of \pkg{DelayedArray}
-#'   whose type has no dtype.
+#'   needs all elements in memory, for assignment to what cannot be written to, and if `resume`
+#'   finds another program; `joist_shape_error` for indices, names and chunks that do not fit;
+#'   `joist_dtype_error` for an array of \pkg{DelayedArray} whose type has no dtype.
 #' @examples
 #' x <- nv_zarr_create(tempfile(), "f32", c(6, 4), chunks = c(2, 4))
 #' x[] <- matrix(1:24, 6)

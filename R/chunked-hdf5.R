@@ -57,19 +57,22 @@ open_hdf5 <- function(file, path, node) {
     open_hdf5(file, path, if (nzchar(node)) paste0(node, "/", name) else name)
   })
   names(members) <- inside
-  attributes <- lapply(hdf5r::h5attributes(x), as.vector)
+  attributes <- hdf5_attributes(x)
   sparse <- sparse_tensor(members, attributes, paste0(path, "/", node))
   if (is.null(sparse)) structure(members, zarr_attributes = attributes) else sparse
 }
 
 hdf5_dataset <- function(x, path, node) {
   type <- x$get_type()
-  dtype <- tryCatch(hdf5_dtype(type$to_text(), type$get_size()), joist_dtype_error = function(e) NULL)
+  dtype <- tryCatch(
+    hdf5_dtype(type$to_text(), type$get_size()), joist_dtype_error = function(e) NULL
+  )
   scalar <- as.character(x$get_space()$get_simple_extent_type()) == "H5S_SCALAR"
   if (is.null(dtype)) {
     values <- x$read()
     rank <- length(dim(values))
-    return(if (rank > 1L) aperm(values) else if (is.data.frame(values)) values else as.vector(values))
+    if (rank > 1L) values <- aperm(values)
+    return(if (rank == 1L) as.vector(values) else values)
   }
   if (scalar) {
     return(nv_chunked(nv_reshape(as_tensor(x), integer())))
@@ -94,6 +97,17 @@ hdf5_dataset <- function(x, path, node) {
   out <- derived_tensor(
     dtype, extents, chunks, seq_along(extents), read, paste0(path, "/", node)
   )
-  attr(out, "zarr_attributes") <- lapply(hdf5r::h5attributes(x), as.vector)
+  attr(out, "zarr_attributes") <- hdf5_attributes(x)
   out
+}
+
+# h5attributes() leaves the file open.
+hdf5_attributes <- function(x) {
+  names <- hdf5r::h5attr_names(x)
+  values <- lapply(names, function(name) {
+    one <- x$attr_open(name)
+    on.exit(one$close())
+    as.vector(one$read())
+  })
+  structure(values, names = names)
 }

@@ -38,7 +38,9 @@ array_behind <- function(x) {
   prepare <- function() {
     if (is.null(kept$program)) {
       program <- last_program(x, 2L)
-      if (!is_tensor(program) && program$role != "each") program <- computed(program, 2L, NULL)[[1L]]
+      if (!is_tensor(program) && program$role != "each") {
+        program <- computed(program, 2L, NULL)[[1L]]
+      }
       if (!is_tensor(program)) program$plan <- NULL # a worker makes its own
       kept$program <- program
     }

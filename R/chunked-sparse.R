@@ -9,28 +9,9 @@ sparse_tensor <- function(members, attributes, where) {
     !all(vapply(parts, is_chunked, NA))) {
     return(NULL)
   }
-  extents <- attributes[["shape"]]
-  if (!is_whole(extents) || length(extents) != 2L || any(extents < 0)) {
-    stop_field(where, "shape", "must be two extents")
-  }
-  extents <- as.integer(extents)
-  for (name in c("indices", "indptr")) {
-    if (ndims(parts[[name]]) != 1L || !is_integer_dtype(parts[[name]])) {
-      stop_field(where, name, "must be a vector of integers")
-    }
-  }
   lines <- if (kind[1L] == "csr_matrix") 1L else 2L # the dim along which elements are together
-  ends <- as.vector(as_array(nv_convert(nv_compute(parts$indptr), "f64")))
-  fits <- length(ends) == extents[lines] + 1 && ends[1L] == 0 && all(diff(ends) >= 0) &&
-    ends[length(ends)] == length(parts$data)
-  if (!fits) stop_field(where, "indptr", "must rise from 0 to the number of elements")
-  if (ndims(parts$data) != 1L || length(parts$indices) != length(parts$data)) {
-    stop_field(where, "indices", "must be as many as `data`")
-  }
-  sparse <- list(
-    data = array_behind(parts$data), indices = array_behind(parts$indices), ends = ends,
-    lines = lines, extents = extents, where = where
-  )
+  sparse <- checked_sparse(parts, attributes[["shape"]], lines, where)
+  extents <- sparse$extents
   size <- .Call(joist_r_dtype_size, parts$data)
   across <- max(1L, extents[-lines])
   chunks <- replace(extents, lines, max(1, 2^24 %/% (across * size)))
@@ -43,6 +24,28 @@ sparse_tensor <- function(members, attributes, where) {
   attr(out, "leaves") <- list(leaf)
   attr(out, "zarr_attributes") <- attributes
   out
+}
+
+checked_sparse <- function(parts, extents, lines, where) {
+  if (!is_whole(extents) || length(extents) != 2L || any(extents < 0)) {
+    stop_field(where, "shape", "must be two extents")
+  }
+  for (name in c("indices", "indptr")) {
+    if (ndims(parts[[name]]) != 1L || !is_integer_dtype(parts[[name]])) {
+      stop_field(where, name, "must be a vector of integers")
+    }
+  }
+  ends <- as.vector(as_array(nv_convert(nv_compute(parts$indptr), "f64")))
+  fits <- length(ends) == extents[lines] + 1 && ends[1L] == 0 && all(diff(ends) >= 0) &&
+    ends[length(ends)] == length(parts$data)
+  if (!fits) stop_field(where, "indptr", "must rise from 0 to the number of elements")
+  if (ndims(parts$data) != 1L || length(parts$indices) != length(parts$data)) {
+    stop_field(where, "indices", "must be as many as `data`")
+  }
+  list(
+    data = array_behind(parts$data), indices = array_behind(parts$indices), ends = ends,
+    lines = lines, extents = as.integer(extents), where = where
+  )
 }
 
 # The elements of some lines: their positions across, from 0 on, and their values.
@@ -100,7 +103,8 @@ sparse_matrix <- function(x) {
     rows <- base::max(1L, chunks_of(x)[1L])
     parts <- lapply(seq.int(1L, base::max(1L, nrow(x)), rows), function(first) {
       last <- min(nrow(x), first + rows - 1L)
-      methods::as(as_array(x[seq.int(first, length.out = last - first + 1L), , drop = FALSE]), "CsparseMatrix")
+      part <- x[positions_from(first, last - first + 1L), , drop = FALSE]
+      methods::as(as_array(part), "CsparseMatrix")
     })
     return(methods::as(do.call(rbind, parts), "dgCMatrix"))
   }

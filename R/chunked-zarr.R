@@ -8,16 +8,18 @@
 #' If the arrays beside an array have the names of its dimensions, as xarray keeps coordinates, what
 #' is read from it has their values as its dimnames.
 #'
-#' A sparse matrix of AnnData, a group with `data`, `indices` and `indptr`, is a chunked tensor, whose
-#' blocks of whole rows (CSR) or columns (CSC) are dense: sums, means, variances, `log1p()`, subsets
+#' A sparse matrix of AnnData, a group with `data`, `indices` and `indptr`, is a chunked tensor,
+#' whose blocks of whole rows (CSR) or columns (CSC) are dense: sums, means, variances, `log1p()`, subsets
 #' and products read a few megabytes at a time. `as(x, "dgCMatrix")` makes a matrix of the package
 #' 'Matrix' of it, and of any chunked matrix.
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `sharding_indexed`, `gzip`,
 #' `zlib`, `crc32c`, `zstd` and `blosc` where joist was built with their libraries, and all of
-#' joist's dtypes. Another
-#' codec or data type is an error that names it.
+#' joist's dtypes. Arrays that other writers made with the codecs `cast_value`, `scale_offset`,
+#' `bitround`, `reshape` and `packbits` are read and written, too; grids of chunks of different
+#' lengths (`rectilinear`) are read, and arrays of elements with fields (`struct`) as a list of a
+#' chunked tensor for each field. Another codec or data type is an error that names it.
 #'
 #' Dtypes that the core specification lacks have the names by which the Zarr extensions register
 #' them, which are those of the Python package ml_dtypes: `bfloat16`, `int2`, `int4`, `uint2`,
@@ -34,7 +36,8 @@
 #'
 #' The format has no missing values: give `na` a value to write in their place.
 #'
-#' An array at an address, `http://` or `https://`, can be read. A group there is read through its
+#' An array at an address, `http://`, `https://` or `s3://` (see [nv_zarr_store()]), can be read. A
+#' group there is read through its
 #' consolidated metadata; without these it cannot list its members: give the address of the array.
 #'
 #' @param path The name of a folder, an address, or a store that [nv_zarr_store()] made.
@@ -105,6 +108,12 @@ open_node <- function(store, node, na = NULL) {
   metadata <- read_metadata(store, node)
   if (metadata$type == "array") {
     store$known <- NULL
+    if (!is.null(metadata$fields)) {
+      return(struct_tensors(store, node, metadata))
+    }
+    if (!is.null(metadata$edges)) {
+      return(rectilinear_tensor(store, node, metadata))
+    }
     if (is_text_array(metadata)) {
       return(read_text(c(metadata, list(store = store, node = node))))
     }

@@ -2,6 +2,7 @@
 
 chunk_key <- function(array, at) {
   if (isTRUE(array$reversed)) at <- rev(at)
+  if (!is.null(array$key_dims)) at <- at[seq_len(array$key_dims)] # not of the bytes of an element
   path <- paste(at - 1L, collapse = array$separator)
   parts <- if (nzchar(array$prefix)) c(array$prefix, if (length(at) > 0L) path) else path
   if (length(at) == 0L && !nzchar(array$prefix)) parts <- "0"
@@ -94,7 +95,8 @@ chunk_paths <- function(array, places) {
 own_codecs <- function(array) {
   names <- vapply(array$codecs, function(codec) codec$name, "")
   known <- all(names %in% .Call(joist_r_codecs)) && length(names) <= 8L
-  if (known && length(array$filters) == 0L && is.null(array$inside)) names
+  plain <- is.null(array$inside) && is.null(array$steps) && is.null(array$packed)
+  if (known && length(array$filters) == 0L && plain) names
 }
 
 filled <- function(array, extents) nv_broadcast_to(array$fill, extents)

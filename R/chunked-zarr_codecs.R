@@ -30,6 +30,9 @@ decode_chunk <- function(bytes, array) {
     for (codec in rev(array$codecs)) bytes <- decode_text_bytes(bytes, codec$name)
     return(decode_text(bytes, array))
   }
+  if (!is.null(array$steps)) {
+    return(undo_steps(decode_chunk(bytes, array$within), array$steps))
+  }
   most <- prod(array$chunks) * array$size
   # A shard may have an index, and chunks that packing has made larger.
   if (!is.null(array$inside)) most <- 2 * most + 2^16 + 64 * prod(array$inside$shard_of$counts)
@@ -41,6 +44,7 @@ decode_chunk <- function(bytes, array) {
   if (!is.null(array$inside)) {
     return(from_stored(decode_shard(bytes, array), array, stored))
   }
+  if (!is.null(array$packed)) bytes <- unpack_elements(bytes, array)
   if (length(bytes) != most) {
     stop_joist(
       "joist_value_error", "it has ", number_text(length(bytes)), " bytes, and ",
@@ -88,6 +92,9 @@ to_stored <- function(chunk, stored) {
 }
 
 encode_chunk <- function(chunk, array) {
+  if (!is.null(array$steps)) {
+    return(encode_chunk(do_steps(chunk, array$steps), array$within))
+  }
   # Of lzma, base R writes the first format.
   only <- vapply(array$codecs, function(codec) {
     endsWith(codec$name, "lzma") && !is.null(codec$format) && as.numeric(codec$format) != 1
@@ -106,6 +113,7 @@ encode_chunk <- function(chunk, array) {
   } else {
     encode_shard(chunk, array)
   }
+  if (!is.null(array$packed)) bytes <- pack_elements(bytes, array)
   for (codec in array$codecs) bytes <- encode_bytes(bytes, codec$name, array$size)
   bytes
 }

@@ -107,18 +107,32 @@ metadata_of_v3 <- function(json, key) {
     return(list(type = "group", attributes = plain_json(attributes), consolidated = known))
   }
   if (type != "array") stop_field(key, "node_type", "must be \"array\" or \"group\"")
+  fields <- struct_fields(json[["data_type"]], key)
+  if (!is.null(fields)) {
+    return(struct_bytes(json, fields, key))
+  }
   text <- text_type(json[["data_type"]], key)
   dtype <- if (is.null(text)) zarr_dtype(json[["data_type"]], key) else "text"
   shape <- whole_field(json[["shape"]], key, "shape", 0)
-  chunks <- regular_grid(json[["chunk_grid"]], shape, key)
+  grid <- named_field(json[["chunk_grid"]], key, "chunk_grid")
+  edges <- if (grid$name == "rectilinear") grid_edges(grid, shape, key)
+  chunks <- if (is.null(edges)) regular_grid(grid, shape, key) else vapply(edges, `[`, 1L, 1L)
   keys <- chunk_keys(json[["chunk_key_encoding"]], key)
-  codecs <- codecs_of_v3(json[["codecs"]], dtype, chunks, key, text$width)
   refuse_extensions(json, key)
   fill <- parse_fill(json[["fill_value"]], dtype, key)
-  codecs <- opened_shard(with_fill(codecs, fill))
+  codecs_at <- function(chunks) {
+    codecs <- codecs_of_v3(json[["codecs"]], dtype, chunks, key, text$width)
+    with_fill(codecs, fill, key)
+  }
+  codecs <- codecs_at(chunks)
+  if (is.null(edges)) codecs <- opened_shard(codecs)
+  if (!is.null(edges) && dtype == "text") {
+    stop_field(key, "chunk_grid", "is \"rectilinear\", which joist does not read of text")
+  }
   c(
     list(
-      type = "array", dtype = dtype, shape = shape, fill = fill,
+      type = "array", dtype = dtype, shape = shape, fill = fill, edges = edges,
+      codecs_at = if (!is.null(edges)) codecs_at,
       attributes = plain_json(attributes),
       dimension_names = dimension_names(json[["dimension_names"]], length(shape), key)
     ),
@@ -138,10 +152,11 @@ zarr_dtype <- function(x, key) {
   dtypes()[at]
 }
 
-regular_grid <- function(x, shape, key) {
-  grid <- named_field(x, key, "chunk_grid")
+regular_grid <- function(grid, shape, key) {
   if (grid$name != "regular") {
-    stop_field(key, "chunk_grid", "is \"", grid$name, "\"; joist reads \"regular\"")
+    stop_field(
+      key, "chunk_grid", "is \"", grid$name, "\"; joist reads \"regular\" and \"rectilinear\""
+    )
   }
   check_chunks(whole_field(grid$configuration[["chunk_shape"]], key, "chunk_shape", 1), shape, key)
 }
@@ -169,9 +184,12 @@ check_separator <- function(x, key, field) {
 }
 
 # The fill value of missing chunks, also of shards within shards.
-with_fill <- function(codecs, fill) {
+with_fill <- function(codecs, fill, key) {
+  if (!is.null(codecs$within)) {
+    codecs$within <- with_fill(codecs$within, fill_within(fill, codecs$steps, key), key)
+  }
   if (!is.null(codecs$inside)) {
-    codecs$inside <- with_fill(codecs$inside, fill)
+    codecs$inside <- with_fill(codecs$inside, fill, key)
     codecs$inside$fill <- fill
   }
   codecs
@@ -185,7 +203,9 @@ opened_shard <- function(codecs) {
   if (is.null(inside) || around) {
     return(codecs)
   }
-  own <- c("chunks", "order", "swapped", "codecs", "filters", "inside", "width")
+  own <- c(
+    "chunks", "order", "swapped", "codecs", "filters", "inside", "width", "packed", "steps", "within"
+  )
   c(inside[names(inside) %in% own], list(shard = inside$shard_of))
 }
 
@@ -193,31 +213,48 @@ codecs_of_v3 <- function(x, dtype, chunks, key, width = NULL) {
   if (!is.list(x) || !is.null(names(x)) || length(x) == 0L) {
     stop_field(key, "codecs", "must be a list of codecs")
   }
-  first <- first_codecs(lapply(x, named_field, key, "codecs"), length(chunks), key)
+  all <- lapply(x, named_field, key, "codecs")
+  last <- max(0L, which(vapply(all, function(codec) codec$name %in% step_names, NA)))
+  if (last > 0L) {
+    if (dtype == "text") stop_field(key, "codecs", "has \"", all[[last]]$name, "\" of text")
+    return(stepped_codecs(x, all, last, dtype, chunks, key))
+  }
+  first <- first_codecs(all, length(chunks), key)
   all <- first$rest
   varies <- dtype == "text" && is.null(width)
-  known <- c(if (varies) "vlen-utf8" else "bytes", "sharding_indexed")
-  if (length(all) == 0L || !all[[1L]]$name %in% known) {
-    there <- if (length(all) == 0L) "nothing" else paste0("the codec \"", all[[1L]]$name, "\"")
-    stop_field(
-      key, "codecs", "has ", there, " where joist reads ",
-      paste0("\"", known, "\"", collapse = " or ")
-    )
-  }
+  check_serializer(all, c(
+    if (varies) "vlen-utf8" else "bytes", "sharding_indexed", if (dtype != "text") "packbits"
+  ), key)
   how <- all[[1L]]$configuration
   size <- if (dtype != "text") .Call(joist_r_dtype_size, nv_aval(dtype)) else width
   sharded <- all[[1L]]$name == "sharding_indexed"
+  packed <- if (all[[1L]]$name == "packbits") packbits_in(how, dtype, key)
   codecs <- lapply(all[-1L], function(codec) c(list(name = codec$name), codec$configuration))
   for (codec in codecs) check_codec(codec$name, key)
   c(
     list(
       chunks = chunks, order = first$order, codecs = codecs,
       filters = filters_of(first$filters, key),
-      swapped = !sharded && !varies && is_other_order(how[["endian"]], size, key), dtype = dtype,
-      size = size, width = width
+      swapped = if (!is.null(packed)) {
+        .Platform$endian == "big"
+      } else {
+        !sharded && !varies && is_other_order(how[["endian"]], size, key)
+      },
+      dtype = dtype, size = size, width = width, packed = packed
     ),
     if (sharded) list(inside = shard_in(how, dtype, chunks[first$order], key, width))
   )
+}
+
+# Array codecs must be followed by one that makes bytes.
+check_serializer <- function(codecs, known, key) {
+  if (length(codecs) == 0L || !codecs[[1L]]$name %in% known) {
+    there <- if (length(codecs) > 0L) paste0("the codec \"", codecs[[1L]]$name, "\"") else "nothing"
+    stop_field(
+      key, "codecs", "has ", there, " where joist reads ",
+      paste0("\"", known, "\"", collapse = " or ")
+    )
+  }
 }
 
 # Those that change elements: the order of the dims, filters, and the rest.

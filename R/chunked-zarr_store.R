@@ -3,8 +3,14 @@
 #' A store keeps bytes under keys. It has six functions, which read, write, list, delete and look
 #' for them, and read parts. [nv_zarr()] and [nv_zarr_create()] make a store of the path of a
 #' folder, or of an
-#' address that begins with `http://` or `https://`, which can only be read; `nv_zarr_store()` makes
-#' one of your own functions, for any other place that keeps bytes.
+#' address that begins with `http://`, `https://` or `s3://`, which can only be read;
+#' `nv_zarr_store()` makes one of your own functions, for any other place that keeps bytes.
+#'
+#' A request that gets no answer, or that a server is too busy for, is made up to three times more,
+#' after 0.1, 0.4 and 1.6 seconds. Addresses `s3://bucket/folder` need the package 'digest', and
+#' take what other programs take from the environment: `AWS_ACCESS_KEY_ID`,
+#' `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` and, for servers other than those of
+#' AWS, `AWS_ENDPOINT_URL`. Without keys, requests are not signed, as for public buckets.
 #'
 #' Keys are like `"zarr.json"` or `"c/0/1"`: names with slashes between them. What is written under
 #' a key must be there as a whole or not at all. Functions that go to the processes of a `plan()` of
@@ -72,6 +78,9 @@ zarr_store <- function(path) {
     return(path)
   }
   check_path(path)
+  if (startsWith(path, "s3://")) {
+    return(s3_store(path))
+  }
   if (grepl("^https?://", path)) web_store(path) else folder_store(path)
 }
 
@@ -138,10 +147,7 @@ web_store <- function(address) {
   store <- nv_zarr_store(
     get = function(key) web_bytes(at(key)),
     range = function(key, from, size) {
-      wanted <- if (from < 0) number_text(from) else range_text(from, size)
-      bytes <- web_bytes(at(key), c(Range = paste0("bytes=", wanted)))
-      # A server that knows no ranges sends everything.
-      if (length(bytes) > size) range_of(bytes, from, size) else bytes
+      ranged(web_bytes(at(key), function() range_header(from, size)), from, size)
     },
     label = address
   )
@@ -149,25 +155,55 @@ web_store <- function(address) {
   store
 }
 
-range_text <- function(from, size) paste0(number_text(from), "-", number_text(from + size - 1))
+range_header <- function(from, size) {
+  wanted <- number_text(from)
+  if (from >= 0) wanted <- paste0(wanted, "-", number_text(from + size - 1))
+  c(Range = paste0("bytes=", wanted))
+}
 
-# NULL if the server says that the file does not exist. R reports the cause in a warning, and then
-# stops.
-web_bytes <- function(address, headers = NULL) {
+# A server that knows no ranges sends everything.
+ranged <- function(bytes, from, size) {
+  if (length(bytes) > size) range_of(bytes, from, size) else bytes
+}
+
+# Seconds before each further request after one that failed.
+web_waits <- c(0.1, 0.4, 1.6)
+
+# NULL if the server says that the file does not exist. Asks again where there was no answer, or one
+# that says that the server is busy or broken.
+web_bytes <- function(address, headers = function() NULL) {
+  for (wait in c(web_waits, NA)) {
+    got <- web_answer(address, headers())
+    if (is.raw(got)) {
+      return(got)
+    }
+    status <- as.integer(regmatches(got, regexpr("\\b[1-5][0-9]{2}\\b(?= |')", got, perl = TRUE)))
+    if (isTRUE(status[1L] %in% c(404L, 410L))) {
+      return(NULL)
+    }
+    busy <- length(status) == 0L || status[1L] %in% c(408L, 425L, 429L, 500L, 502:504)
+    if (is.na(wait) || !busy) break
+    Sys.sleep(wait)
+  }
+  stop_joist("joist_value_error", "cannot read ", sub("[?].*", "", address), ": ", got)
+}
+
+# The bytes, or as text what R says in a warning before it stops.
+web_answer <- function(address, headers) {
   said <- character()
-  con <- withCallingHandlers(
-    tryCatch(url(address, "rb", headers = headers), error = function(e) NULL),
+  got <- withCallingHandlers(
+    tryCatch(
+      {
+        con <- url(address, "rb", headers = headers)
+        on.exit(close(con))
+        read_bytes(con, Inf)
+      },
+      error = function(e) c(said, conditionMessage(e))[1L]
+    ),
     warning = function(w) {
       said <<- c(said, conditionMessage(w))
       tryInvokeRestart("muffleWarning")
     }
   )
-  if (is.null(con)) {
-    if (any(grepl("\\b404\\b", said))) {
-      return(NULL)
-    }
-    stop_joist("joist_value_error", "cannot read ", address, ": ", c(said, "no answer")[1L])
-  }
-  on.exit(close(con))
-  read_bytes(con, Inf)
+  if (length(said) > 0L) said[1L] else got
 }

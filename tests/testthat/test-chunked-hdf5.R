@@ -22,7 +22,7 @@ test_that("datasets are chunked tensors in the order of their dimensions", {
     group[["deep"]] <- aperm(array(1:24, 2:4))
     hdf5r::h5attr(group, "unit") <- "m"
     file$create_dataset("parts", t(numbers),
-      dtype = hdf5r::h5types$H5T_IEEE_F32BE, chunk_dims = c(2, 3)
+      dtype = hdf5r::h5types[["H5T_IEEE_F32BE"]], chunk_dims = c(2, 3)
     )
   })
   all <- nv_hdf5(path)
