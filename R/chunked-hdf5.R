@@ -12,6 +12,7 @@
 #'
 #' @param path The name of a file.
 #' @param node The path of a group or dataset in the file, with slashes; `""` for all of it.
+#' @param cf See [nv_zarr()]: so are packed values of NetCDF files read.
 #' @return For a dataset a chunked tensor of its dtype (see [as_tensor()]), or an R vector or data
 #'   frame; for a group a list of its members, with an attribute `zarr_attributes`, its attributes.
 #' @section Errors: `joist_value_error` for a file or node that is not there, and when elements are
@@ -25,13 +26,14 @@
 #' x
 #' nv_compute(nv_reduce_sum(x, 1))
 #' @export
-nv_hdf5 <- function(path, node = "") {
+nv_hdf5 <- function(path, node = "", cf = FALSE) {
   check_path(path)
+  check_flag(cf, "cf")
   node <- node_of(node)
   need_package("hdf5r")
   if (!file.exists(path)) stop_joist("joist_value_error", "there is no file \"", path, "\"")
   path <- normalizePath(path)
-  with_hdf5(path, function(file) open_hdf5(file, path, sub("/$", "", node)))
+  with_hdf5(path, function(file) open_hdf5(file, path, sub("/$", "", node), cf))
 }
 
 # Closes no more than what it opened: others may have the file open, too.
@@ -43,18 +45,23 @@ with_hdf5 <- function(path, f) {
   f(file)
 }
 
-open_hdf5 <- function(file, path, node) {
+open_hdf5 <- function(file, path, node, cf) {
   x <- if (nzchar(node)) tryCatch(file[[node]], error = function(e) NULL) else file
   if (is.null(x)) {
     stop_joist("joist_value_error", "there is no group or dataset \"", node, "\" in ", path)
   }
   if (nzchar(node)) on.exit(x$close())
   if (inherits(x, "H5D")) {
-    return(hdf5_dataset(x, path, node))
+    made <- hdf5_dataset(x, path, node)
+    return(if (cf && is_chunked(made)) {
+      cf_decoded(made, attr(made, "zarr_attributes"), paste0(path, "/", node))
+    } else {
+      made
+    })
   }
   inside <- names(x)
   members <- lapply(inside, function(name) {
-    open_hdf5(file, path, if (nzchar(node)) paste0(node, "/", name) else name)
+    open_hdf5(file, path, if (nzchar(node)) paste0(node, "/", name) else name, cf)
   })
   names(members) <- inside
   attributes <- hdf5_attributes(x)

@@ -89,11 +89,6 @@ sparse_part <- function(sparse, low, high, reversed) {
 
 # ---- the package Matrix ----
 
-join_matrix <- function(package, ...) {
-  where <- place_for_methods()
-  methods::setAs("nv_chunked", "dgCMatrix", function(from) sparse_matrix(from), where = where)
-}
-
 # Elements that are stored are kept, also if they are 0; others are found in the blocks.
 sparse_matrix <- function(x) {
   if (ndims(x) != 2L) stop_joist("joist_shape_error", "a dgCMatrix has two dimensions")

@@ -9,9 +9,9 @@
 #' is read from it has their values as its dimnames.
 #'
 #' A sparse matrix of AnnData, a group with `data`, `indices` and `indptr`, is a chunked tensor,
-#' whose blocks of whole rows (CSR) or columns (CSC) are dense: sums, means, variances, `log1p()`, subsets
-#' and products read a few megabytes at a time. `as(x, "dgCMatrix")` makes a matrix of the package
-#' 'Matrix' of it, and of any chunked matrix.
+#' whose blocks of whole rows (CSR) or columns (CSC) are dense: sums, means, variances, `log1p()`,
+#' subsets and products read a few megabytes at a time. `as(x, "dgCMatrix")` makes a matrix of the
+#' package 'Matrix' of it, and of any chunked matrix.
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `sharding_indexed`, `gzip`,
@@ -59,6 +59,9 @@
 #'   the array has dimensions of these names.
 #' @param na The value to write to the array in the place of missing values; `NULL` for an error if
 #'   there are any.
+#' @param cf `TRUE` for values as the CF conventions mean them: multiplied by the attribute
+#'   `scale_factor`, plus `add_offset`, and NaN where they are `_FillValue` or `missing_value` (a
+#'   chunked tensor has no missing values). Integers become `f64` where there is one of these.
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
 #'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
 #'   a vector, and its dimensions, are not kept.
@@ -88,10 +91,11 @@
 #' nv_zarr(folder)
 #' x[2, ]
 #' @export
-nv_zarr <- function(path, node = "", na = NULL) {
+nv_zarr <- function(path, node = "", na = NULL, cf = FALSE) {
   check_na_value(na)
+  check_flag(cf, "cf")
   store <- zarr_store(path)
-  open_node(store, node_of(node), na)
+  open_node(store, node_of(node), na, cf)
 }
 
 # The prefix of the keys of an array or group.
@@ -104,7 +108,7 @@ node_of <- function(node) {
   if (length(parts) == 0L) "" else paste0(paste(parts, collapse = "/"), "/")
 }
 
-open_node <- function(store, node, na = NULL) {
+open_node <- function(store, node, na = NULL, cf = FALSE) {
   metadata <- read_metadata(store, node)
   if (metadata$type == "array") {
     store$known <- NULL
@@ -117,9 +121,14 @@ open_node <- function(store, node, na = NULL) {
     if (is_text_array(metadata)) {
       return(read_text(c(metadata, list(store = store, node = node))))
     }
-    return(zarr_tensor(store, node, metadata, na))
+    x <- zarr_tensor(store, node, metadata, na)
+    return(if (cf) {
+      cf_decoded(x, metadata$attributes, paste0(store$name, "/", node), metadata$cf_fill)
+    } else {
+      x
+    })
   }
-  open_group(store, node, metadata, na)
+  open_group(store, node, metadata, na, cf)
 }
 
 zarr_tensor <- function(store, node, metadata, na = NULL) {

@@ -1,7 +1,7 @@
 # Groups of Zarr stores, and their consolidated metadata: that of all members in one place, which a
 # store has to have that cannot list its keys.
 
-open_group <- function(store, node, metadata, na) {
+open_group <- function(store, node, metadata, na, cf = FALSE) {
   if (is.null(store$list) && is.null(store$known)) {
     store$known <- known_metadata(store, node, metadata)
     if (is.null(store$known)) {
@@ -12,7 +12,9 @@ open_group <- function(store, node, metadata, na) {
     }
   }
   inside <- if (is.null(store$known)) listed(store, node) else names_in(store$known, node)
-  members <- lapply(inside, function(name) open_node(store, paste0(node, name, "/"), na))
+  members <- lapply(inside, function(name) {
+    open_node(store, paste0(node, name, "/"), na, cf)
+  })
   names(members) <- inside
   where <- paste0(store$name, "/", node)
   sparse <- sparse_tensor(members, metadata$attributes, where)

@@ -204,7 +204,8 @@ opened_shard <- function(codecs) {
     return(codecs)
   }
   own <- c(
-    "chunks", "order", "swapped", "codecs", "filters", "inside", "width", "packed", "steps", "within"
+    "chunks", "order", "swapped", "codecs", "filters", "inside", "width", "packed", "steps",
+    "within"
   )
   c(inside[names(inside) %in% own], list(shard = inside$shard_of))
 }
@@ -373,9 +374,10 @@ metadata_of_v2 <- function(json, key) {
   separator <- json[["dimension_separator"]]
   if (is.null(separator)) separator <- "."
   check_separator(separator, key, "dimension_separator")
+  fill <- parse_fill(json[["fill_value"]], type$dtype, key)
   list(
     type = "array", dtype = type$dtype, shape = shape, chunks = chunks,
-    fill = parse_fill(json[["fill_value"]], type$dtype, key), dimension_names = NULL,
+    fill = fill, dimension_names = NULL, cf_fill = if (!is.null(json[["fill_value"]])) fill,
     separator = separator, prefix = "",
     order = if (order == "C") seq_along(shape) else rev(seq_along(shape)),
     swapped = type$swapped, codecs = codecs_of_v2(json[["compressor"]], key),

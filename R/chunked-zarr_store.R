@@ -194,8 +194,9 @@ web_answer <- function(address, headers) {
   got <- withCallingHandlers(
     tryCatch(
       {
-        con <- url(address, "rb", headers = headers)
-        on.exit(close(con))
+        con <- url(address, headers = headers)
+        on.exit(close(con)) # url(address, "rb") does not where it fails
+        open(con, "rb")
         read_bytes(con, Inf)
       },
       error = function(e) c(said, conditionMessage(e))[1L]

@@ -23,6 +23,7 @@ join_matrix <- function(package, ...) {
   set("rbind2", quote(computed_beside(methods::rbind2, rbind, x, y)))
   set("solve", quote(computed_beside(Matrix::solve, nv_solve, a, b)))
   set("solve", quote(as_solved(Matrix::solve(a, as_array(b), ...), b)), "MatrixFactorization")
+  methods::setAs("nv_chunked", "dgCMatrix", function(from) sparse_matrix(from), where = where)
 }
 
 computed_beside <- function(of_matrix, of_tensors, x, y) {

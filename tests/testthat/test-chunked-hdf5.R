@@ -54,7 +54,7 @@ test_that("sparse matrices of a file are chunked tensors", {
     x[["data"]] <- c(2, 1, 3, 4)
     x[["indices"]] <- c(1L, 0L, 1L, 2L)
     x[["indptr"]] <- c(0L, 1L, 2L, 2L, 4L)
-    hdf5r::h5attr(x, "encoding-type") <- "csr_matrix"
+    hdf5r::h5attr(x, "encoding-type") <- "csr_matrix" # nolint: object_name_linter.
     hdf5r::h5attr(x, "shape") <- c(4L, 3L)
   })
   x <- nv_hdf5(path)$X

@@ -158,7 +158,7 @@ test_that("metadata that is wrong is an error that names the field", {
   wrong("`shape`", shape = "\"2\"")
   wrong("`data_type`.*int3", data_type = "\"int3\"", class = "joist_dtype_error")
   wrong("`data_type`", data_type = "7")
-  wrong("`chunk_grid`.*rectilinear", chunk_grid = "{\"name\":\"rectilinear\"}")
+  wrong("`chunk_grid`.*hexagonal", chunk_grid = "{\"name\":\"hexagonal\"}")
   set <- function(name, what, value) {
     paste0("{\"name\":\"", name, "\",\"configuration\":{\"", what, "\":", value, "}}")
   }

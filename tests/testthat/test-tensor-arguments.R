@@ -50,7 +50,7 @@ valid_arguments <- function() {
     reverse = FALSE, true = 1, false = 2, like = v, end = 3, steps = 3L, equation = "i,i",
     accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1), q = v, lambda = 2, df = 3,
     shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3,
-    chunks = 2L, shards = 4L, consolidated = TRUE,
+    chunks = 2L, shards = 4L, consolidated = TRUE, cf = FALSE,
     dimnames = list(a = c("x", "y", "z")), fill = 0, codecs = "gzip", dimension_names = "a",
     attributes = list(a = 1),
     overwrite = TRUE, resume = FALSE, retries = 1L, get = function(key) NULL,
