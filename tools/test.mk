@@ -192,7 +192,7 @@ local/python/numpy-1.26.4: requires := numpy==1.26.4
 local/python/numpy-2.2.6: requires := numpy==2.2.6
 # After changing the version of JAX, record its answers again: see tests/gradients/programs.R.
 local/python/living: requires := numpy==2.4.6 jax==0.10.2 ml_dtypes==0.6.0 array-api-strict==2.6.1
-local/python/array-api: requires := pytest==9.2.0 pytest-xdist==3.8.0 pytest-json-report==1.5.0 \
+local/python/array-api: requires := pytest==9.2.0 pytest-json-report==1.5.0 \
   hypothesis==6.170.15 ndindex==1.10.1
 local/python/files: requires := numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0
 local/python/zarr2: requires := zarr==2.18.7 numcodecs==0.15.1 numpy==1.26.4

@@ -120,11 +120,9 @@ class Lent:
                 "joist: elements of fewer than 8 bits, with a byte each, need DLPack 1.1, which "
                 "this library does not ask for; pass nv_bitcast_convert(x, \"ui8\")"
             )
-        if max_version is not None and max_version[0] >= 1:
-            if copy:
-                raise BufferError("joist: a copy is made where the tensor arrives")
+        if not copy and max_version is not None and max_version[0] >= 1:
             return _capsule(_again(self._struct), _VERSIONED)
-        # Before version 1 nothing tells who reads it that it must not be written.
+        # A copy may be written; before version 1 nothing tells who reads that memory must not be.
         if self._device[0] != _CPU or copy is False:
             raise BufferError(
                 "joist: DLPack before version 1 knows no read-only memory; "

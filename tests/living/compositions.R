@@ -11,6 +11,46 @@ elementwise <- function(f, x, y) {
   f(of_rank(x, rank), of_rank(y, rank))
 }
 
+# A quotient by infinity is rounded down in joist, to -1 or 0, as in base R, Python and NumPy; the
+# standard keeps the zero.
+floor_quotient <- function(x, y) {
+  quotient <- nv_floor_div(x, y)
+  if (!is_float(quotient)) {
+    return(quotient)
+  }
+  kept <- nv_is_infinite(y) & nv_is_finite(x)
+  nv_ifelse(kept, nv_convert(nv_div(x, y), dtype(quotient)), quotient)
+}
+
+is_float <- function(x) format(dtype(x)) %in% c("f32", "f64")
+
+# Of an infinite real part joist's zero has the sign of sin(2 Im(x)), as in C99 and NumPy; the
+# standard's has that of Im(x).
+hyperbolic_tangent <- function(x) {
+  y <- nv_tanh(x)
+  if (is_float(x)) {
+    return(y)
+  }
+  far <- nv_is_infinite(nv_real(x)) & nv_is_finite(nv_imag(x))
+  limit <- nv_copysign(nv_scalar(1, dtype(nv_real(x))), nv_real(x))
+  zero <- nv_copysign(nv_scalar(0, dtype(limit)), nv_imag(x))
+  nv_ifelse(far, as_complex(limit, zero), y)
+}
+
+# A complex tensor of its parts, each as it is.
+as_complex <- function(real, imaginary) {
+  type <- if (dtype(real) == "f32") "c64" else "c128"
+  parts <- nv_stack(real, imaginary, dim = 1L)
+  nv_read_bin(nv_write_bin(parts), type, shape(real))
+}
+
+conjugate <- function(x) if (startsWith(format(dtype(x)), "c")) nv_conj(x) else x
+
+is_in <- function(x, table, invert) {
+  found <- nv_is_in(x, table)
+  if (invert) nv_not(found) else found
+}
+
 choose <- function(condition, x, y) {
   rank <- max(ndims(condition), if (is_tensor(x)) ndims(x), if (is_tensor(y)) ndims(y))
   nv_ifelse(of_rank(condition, rank), of_rank(x, rank), of_rank(y, rank))
@@ -174,17 +214,11 @@ diagonals <- function(x, offset) {
 
 trace_of <- function(x, offset, type = NULL) nv_reduce_sum(diagonals(x, offset), 1L, dtype = type)
 
-power_of <- function(x, n) {
-  if (n < 0L) return(power_of(nv_inv(x), -n))
-  result <- broadcast(unit_matrix(format(dtype(x)), shape(x)[1L], shape(x)[1L], 0L), shape(x))
-  for (k in seq_len(n)) result <- nv_matmul(result, x)
-  result
-}
-
 eigen_ascending <- function(x) {
   parts <- nv_eigh(x)
-  # The standard's matrix of vectors is ours, transposed.
-  list(values = nv_reverse(parts$values, 1L), vectors = transposed(nv_reverse(parts$vectors, 2L)))
+  # The standard's matrix is ours, transposed, and so its conjugate.
+  vectors <- conjugate(transposed(nv_reverse(parts$vectors, 2L)))
+  list(values = nv_reverse(parts$values, 1L), vectors = vectors)
 }
 
 cross_product <- function(x, y, dim) {
@@ -256,5 +290,5 @@ pseudo_inverse <- function(x, rtol) {
   d <- parts$d
   zero <- nv_scalar(0, dtype(d))
   inverse <- nv_ifelse(large_values(x, d, rtol), nv_scalar(1, dtype(d)) / d, zero)
-  nv_matmul(parts$v * nv_unsqueeze(inverse, 1L), transposed(parts$u))
+  nv_matmul(parts$v * nv_unsqueeze(inverse, 1L), conjugate(transposed(parts$u)))
 }

@@ -1,11 +1,12 @@
-"""The array API standard, 2024.12, as a namespace in which joist computes.
+"""The array API standard as a namespace in which joist computes.
 
-Nothing is computed here: a function writes R code, which runs in one R process (process.py)
-with arrays that stay there. Python numbers become R numbers or bytes, and bytes Python numbers.
+Nothing is computed here: a function writes R code, which runs in the R of this process
+(process.py) with arrays that stay there. Python numbers become R numbers or bytes, and bytes Python numbers.
 Where one function of joist is not one of the standard, compositions.R says what it is made of;
 some, such as roll(), are an index that is written here.
 """
 import math as _math
+import os as _os
 from types import SimpleNamespace as _Namespace
 from typing import NamedTuple as _NamedTuple
 
@@ -28,12 +29,14 @@ from .dims import dim_of as _dim_of
 from .dims import dims_of as _dims_of
 from .linalg import (  # noqa: F401
     matmul, matrix_transpose, tensordot, vecdot)
+from .process import Turned as _Turned
+from .process import borrow as _borrow
 from .process import process as _process
 from .shapes import (  # noqa: F401
     broadcast_arrays, broadcast_shapes, broadcast_to, concat, diff, expand_dims, flip, moveaxis,
     permute_dims, repeat, reshape, roll, squeeze, stack, take, tile, unstack)
 
-__array_api_version__ = "2024.12"
+__array_api_version__ = _os.environ.get("ARRAY_API_TESTS_VERSION", "2025.12")
 __version__ = _process.run('format(packageVersion("joist"))')
 
 # Python's, by the side of the standard's of the same names.
@@ -79,6 +82,16 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
                     ((complex, "1i"), (float, "1"), (int, "1L"), (_bool, "TRUE")) if kind in kinds)
         dtype = _default(code)
     return _upload(values, dtype, shape)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    if device not in (None, _DEVICE):
+        raise ValueError("there is one device, cpu")
+    if not isinstance(x, _Array):
+        if copy is False:
+            raise BufferError("the order of dimensions of other libraries needs a copy")
+        return permute_dims(_Array(*_borrow(x)), tuple(range(len(x.shape)))[::-1])
+    return _Array(*_borrow(_Turned(x)))
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
@@ -254,7 +267,7 @@ def __array_namespace_info__():
     return _Namespace(
         capabilities=lambda: {
             "boolean indexing": True, "data-dependent shapes": True, "max dimensions": None},
-        default_device=lambda: _DEVICE, devices=lambda: [_DEVICE],
+        default_device=lambda: _DEVICE, devices=lambda: (_DEVICE,) if __array_api_version__ >= "2025" else [_DEVICE],
         default_dtypes=_default_dtypes, dtypes=_dtypes)
 
 
@@ -275,17 +288,17 @@ def _binary(name, function):
 
 
 for _name in ("abs acos acosh asin asinh atan atanh cos cosh exp expm1 floor log log1p log2 log10"
-              " round sign sin sinh sqrt tan tanh trunc conj real imag").split():
+              " round sign sin sinh sqrt tan trunc conj real imag").split():
     globals()[_name] = _unary(_name, f"nv_{_name}")
 for _name, _function in {
         "ceil": "nv_ceiling", "isfinite": "nv_is_finite", "isinf": "nv_is_infinite",
-        "isnan": "nv_is_nan", "signbit": "nv_signbit", "logical_not": "nv_not", "negative": "nv_negate"}.items():
+        "isnan": "nv_is_nan", "tanh": "hyperbolic_tangent", "signbit": "nv_signbit", "logical_not": "nv_not", "negative": "nv_negate"}.items():
     globals()[_name] = _unary(_name, _function)
 for _name, _function in {
         "add": "nv_add", "atan2": "nv_atan2", "bitwise_left_shift": "nv_shift_left",
         "bitwise_right_shift": "nv_shift_right_arithmetic", "divide": "nv_div",
         "copysign": "nv_copysign", "hypot": "nv_hypot", "logaddexp": "nv_logaddexp",
-        "nextafter": "nv_nextafter", "equal": "nv_eq", "floor_divide": "nv_floor_div", "greater": "nv_gt",
+        "nextafter": "nv_nextafter", "equal": "nv_eq", "floor_divide": "floor_quotient", "greater": "nv_gt",
         "greater_equal": "nv_ge", "less": "nv_lt", "less_equal": "nv_le",
         "logical_and": "nv_and", "logical_or": "nv_or", "logical_xor": "nv_xor",
         "maximum": "nv_max", "minimum": "nv_min", "multiply": "nv_mul", "not_equal": "nv_ne",
@@ -470,6 +483,12 @@ def unique_all(x, /):
     values, positions = _values_and_positions(x)
     return UniqueAll(values, _call("from_zero", _call("first_of", x, values)),
                      _call("from_zero", positions), _counts(values, positions))
+
+
+def isin(x1, x2, /, *, invert=False):
+    beside = next((x.dtype for x in (x1, x2) if isinstance(x, _Array)), None)
+    x1, x2 = (x if isinstance(x, _Array) else _literal(x, beside) for x in (x1, x2))
+    return _call("is_in", x1, x2, invert)
 
 
 def take_along_axis(x, indices, /, *, axis=-1):

@@ -3,7 +3,7 @@ import math
 import operator
 import struct
 
-from .process import process
+from .process import lend, process, turned
 
 
 class DType:
@@ -175,6 +175,10 @@ class Array:
     def __dlpack_device__(self):
         return (1, 0)
 
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        return turned(lend(self.name).__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy))
+
     # ---- Python numbers ----
 
     def __bool__(self):
@@ -236,7 +240,7 @@ def elementwise(function, x, y):
 
 BINARY = {
     "add": "nv_add", "sub": "nv_sub", "mul": "nv_mul", "truediv": "nv_div",
-    "floordiv": "nv_floor_div", "mod": "nv_mod", "pow": "nv_pow", "and": "nv_bitwise_and",
+    "floordiv": "floor_quotient", "mod": "nv_mod", "pow": "nv_pow", "and": "nv_bitwise_and",
     "or": "nv_bitwise_or", "xor": "nv_bitwise_xor", "lshift": "nv_shift_left",
     "rshift": "nv_shift_right_arithmetic", "eq": "nv_eq", "ne": "nv_ne", "lt": "nv_lt",
     "le": "nv_le", "gt": "nv_gt", "ge": "nv_ge", "matmul": "matrix_product",

@@ -12,6 +12,11 @@ class SlogdetResult(NamedTuple):
     logabsdet: object
 
 
+class EigResult(NamedTuple):
+    eigenvalues: object
+    eigenvectors: object
+
+
 class EighResult(NamedTuple):
     eigenvalues: object
     eigenvectors: object
@@ -95,6 +100,15 @@ def trace(x, /, *, offset=0, dtype=None):
     return call("trace_of", x, offset, dtype)
 
 
+def eig(x, /):
+    values, vectors = parts(f"nv_eig(transposed({x.name}))", ("values", "vectors"))
+    return EigResult(values, vectors.mT)
+
+
+def eigvals(x, /):
+    return call("nv_eigvals", x)
+
+
 def eigh(x, /):
     return EighResult(*parts(f"eigen_ascending({x.name})", ("values", "vectors")))
 
@@ -108,7 +122,7 @@ def inv(x, /):
 
 
 def matrix_power(x, n, /):
-    return call("power_of", x, n)
+    return call("nv_matrix_power", x, n)
 
 
 def outer(x1, x2, /):
@@ -116,9 +130,8 @@ def outer(x1, x2, /):
 
 
 def qr(x, /, *, mode="reduced"):
-    if mode != "reduced":
-        raise NotImplementedError("joist has the reduced decomposition")
-    q, r = parts(f"nv_qr(transposed({x.name}))", ("Q", "R"))
+    full = "TRUE" if mode == "complete" else "FALSE"
+    q, r = parts(f"nv_qr(transposed({x.name}), {full})", ("Q", "R"))
     return QRResult(q.mT, r.mT)
 
 
@@ -127,11 +140,10 @@ def solve(x1, x2, /):
 
 
 def svd(x, /, *, full_matrices=True):
-    if full_matrices and x.shape[-1] != x.shape[-2]:
-        raise NotImplementedError("joist has the reduced decomposition")
     # The transposed matrix's left vectors are the right ones, transposed once more.
-    u, d, v = parts(f"nv_svd({x.name})", ("u", "d", "v"))
-    return SVDResult(v.mT, d, u)
+    full = "TRUE" if full_matrices else "FALSE"
+    u, d, v = parts(f"nv_svd({x.name}, {full})", ("u", "d", "v"))
+    return SVDResult(call("conjugate", v.mT), d, u)
 
 
 def svdvals(x, /):

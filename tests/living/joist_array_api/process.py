@@ -1,13 +1,8 @@
-"""The R process in which joist computes: one request of R code at a time, over a socket."""
-import atexit
-import os
-import pathlib
-import socket
-import struct
-import subprocess
+"""R, in whose process this runs: array_api.R has made its functions the module joist_r."""
+import ctypes
 
-HERE = pathlib.Path(__file__).parent.parent
-RULES = os.environ.get("JOIST_ARRAY_API_RULES", "array_api_2024")
+import joist_r
+
 ERRORS = {
     "joist_promotion_error": TypeError,
     "joist_dtype_error": TypeError,
@@ -22,46 +17,18 @@ class RError(RuntimeError):
 
 class Process:
     def __init__(self):
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-            self.child = subprocess.Popen(
-                ["R", "--vanilla", "--no-echo", "-f", str(HERE / "server.R"),
-                 "--args", str(port), RULES],
-                env={**os.environ, "JOIST_LIVING_TESTS": str(HERE)}, stdin=subprocess.DEVNULL)
-            server.settimeout(60)
-            self.connection, _ = server.accept()
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.dropped = []
         self.count = 0
-        atexit.register(self.stop)
-
-    def stop(self):
-        self.connection.close()
-        self.child.wait(10)
-
-    def receive(self, size):
-        parts = []
-        while size > 0:
-            part = self.connection.recv(size)
-            if not part:
-                raise RError("the R process has ended")
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
 
     def run(self, code, blob=b""):
         """The text or bytes that R code gives."""
         if self.dropped:
             names, self.dropped = ", ".join(self.dropped), []
             code = f"rm({names}); {code}"
-        code = code.encode()
-        self.connection.sendall(struct.pack("<ii", len(code), len(blob)) + code + blob)
-        status, size = struct.unpack("<Bi", self.receive(5))
-        content = self.receive(size)
-        if status == 2:
-            name, _, message = content.decode().partition("\n")
-            raise ERRORS.get(name, RError)(message)
-        return content if status == 1 else content.decode()
+        name, content = joist_r.answer(code, bytearray(blob))
+        if name:
+            raise ERRORS.get(name, RError)(content)
+        return content
 
     def keep(self, code, blob=b""):
         """The name of the tensor that R code gives, its dtype and its shape."""
@@ -72,3 +39,50 @@ class Process:
 
 
 process = Process()
+
+
+# ---- DLPack: the memory of a tensor, with the standard's order of dimensions ----
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                ("dtype", ctypes.c_uint8 * 4), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
+
+
+# What is before it in a DLManagedTensorVersioned and in a DLManagedTensor.
+_BEFORE = {b"dltensor_versioned": 32, b"dltensor": 0}
+_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi))
+_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+def turned(capsule):
+    """Reverses the dimensions of what a capsule of ours points to."""
+    name = next(name for name in _BEFORE if _valid(capsule, name))
+    tensor = Tensor.from_address(_pointer(capsule, name) + _BEFORE[name])
+    for numbers in (tensor.shape, tensor.strides):
+        for k, number in enumerate(reversed(numbers[:tensor.ndim])):
+            numbers[k] = number
+    return capsule
+
+
+class Turned:
+    """What has a __dlpack__() of ours, for R, which has its own order of dimensions."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **given):
+        return turned(self.x.__dlpack__(**given))
+
+
+def lend(name):
+    """An object with __dlpack__(): the tensor with its dimensions in R's order."""
+    return joist_r.lend(name)
+
+
+def borrow(x):
+    """The tensor of such an object: its name, dtype and shape."""
+    joist_r.borrow(x)
+    return process.keep("borrowed")
