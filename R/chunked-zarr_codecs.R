@@ -31,7 +31,7 @@ decode_chunk <- function(bytes, array) {
     return(decode_text(bytes, array))
   }
   if (!is.null(array$steps)) {
-    return(undo_steps(decode_chunk(bytes, array$within), array$steps))
+    return(turned_steps(undo_steps(decode_chunk(bytes, array$within), array$steps), array))
   }
   most <- prod(array$chunks) * array$size
   # A shard may have an index, and chunks that packing has made larger.
@@ -93,7 +93,7 @@ to_stored <- function(chunk, stored) {
 
 encode_chunk <- function(chunk, array) {
   if (!is.null(array$steps)) {
-    return(encode_chunk(do_steps(chunk, array$steps), array$within))
+    return(encode_chunk(do_steps(turned_steps(chunk, array), array$steps), array$within))
   }
   # Of lzma, base R writes the first format.
   only <- vapply(array$codecs, function(codec) {

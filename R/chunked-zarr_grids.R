@@ -92,19 +92,22 @@ struct_bytes <- function(json, fields, key) {
   last <- fields[[length(fields)]]
   size <- last$start + last$size
   number <- function(x) structure(format(x, scientific = FALSE), class = "json_number")
-  rank <- length(json[["shape"]])
+  rank <- length(whole_field(json[["shape"]], key, "shape", 0))
+  grid <- named_field(json[["chunk_grid"]], key, "chunk_grid")
+  if (!is.list(json[["codecs"]])) stop_field(key, "codecs", "must be a list of codecs")
   wider <- function(codec) {
     if (!is_object_json(codec)) {
       return(codec)
     }
-    how <- codec[["configuration"]]
-    if (identical(as.character(codec[["name"]]), "transpose")) {
+    codec <- named_field(codec, key, "codecs")
+    how <- codec$configuration
+    if (codec$name == "transpose") {
       how[["order"]] <- c(how[["order"]], list(number(rank)))
-    } else if (identical(as.character(codec[["name"]]), "sharding_indexed")) {
+    } else if (codec$name == "sharding_indexed") {
       how[["chunk_shape"]] <- c(how[["chunk_shape"]], list(number(size)))
-      how[["codecs"]] <- lapply(how[["codecs"]], wider)
+      if (is.list(how[["codecs"]])) how[["codecs"]] <- lapply(how[["codecs"]], wider)
     }
-    codec[["configuration"]] <- how
+    codec$configuration <- if (length(how) > 0L) how
     codec
   }
   fill <- json[["fill_value"]]
@@ -114,10 +117,8 @@ struct_bytes <- function(json, fields, key) {
   json[["fill_value"]] <- number(0)
   json[["data_type"]] <- "uint8"
   json[["shape"]] <- c(json[["shape"]], list(number(size)))
-  grid <- json[["chunk_grid"]]
-  grid[["configuration"]][["chunk_shape"]] <- c(
-    grid[["configuration"]][["chunk_shape"]], list(number(size))
-  )
+  chunks <- whole_field(grid$configuration[["chunk_shape"]], key, "chunk_shape", 1)
+  grid$configuration[["chunk_shape"]] <- lapply(c(chunks, size), number)
   json[["chunk_grid"]] <- grid
   json[["codecs"]] <- lapply(json[["codecs"]], wider)
   json[["dimension_names"]] <- NULL

@@ -30,6 +30,11 @@ undo_steps <- function(x, steps) {
   x
 }
 
+# Steps are those of the dims of the store, see chunked-reversed.R.
+turned_steps <- function(x, array) {
+  if (isTRUE(array$reversed) && ndims(x) > 1L) nv_transpose(x) else x
+}
+
 # What a fill value is after the steps.
 fill_within <- function(fill, steps, key) {
   scalar <- Filter(function(step) step$each, steps)

@@ -161,6 +161,34 @@ test_that("reshape keeps the order of elements, also with transpose and in shard
   })
 })
 
+test_that("blocks with their dimensions reversed have the same elements", {
+  values <- matrix(as.double(1:24), 4)
+  cast <- paste0(codec("cast_value", data_type = "\"int16\""), ",")
+  shard <- codec("sharding_indexed", chunk_shape = "[2,3]", codecs = sprintf("[%s%s]", cast, bytes),
+    index_codecs = sprintf("[%s]", bytes)
+  )
+  for (codecs in c(
+    paste0(cast, bytes), paste0(cast, codec("packbits")),
+    paste0(cast, codec("packbits", last_bit = "7")),
+    paste0(codec("transpose", order = "[1,0]"), ",", cast, bytes), shard,
+    paste0(cast, codec("reshape", shape = "[2,-1]"), ",", bytes)
+  )) {
+    for (shape in list(c(4, 6), c(4, 4))) {
+      want <- values[, seq_len(shape[2])]
+      x <- nv_zarr(described("float64", shape, if (codecs == shard) c(4, 6) else c(2, 2), codecs))
+      x[] <- want
+      expect_identical(as_array(nv_compute(x)), want)
+      expect_identical(as_array(nv_compute(x * 2 + 1)), want * 2 + 1)
+      expect_identical(as_array(nv_compute(nv_reduce_sum(x, 1))), colSums(want))
+      expect_identical(as_array(x[3:1, c(4, 2)]), want[3:1, c(4, 2)])
+      array <- joist:::reversed_array(joist:::array_in(x))
+      other <- nv_transpose(nv_tensor(want * 3 - 1, "f64"))
+      joist:::write_parts(array, list(c(1L, 1L)), list(other))
+      expect_identical(as_array(x[]), want * 3 - 1)
+    }
+  }
+})
+
 test_that("packbits packs bits from the lowest on", {
   packed <- function(dtype, values, chunk, ...) {
     folder <- described(dtype, length(values), length(values), codec("packbits", ...),
