@@ -5,15 +5,8 @@
 # A chunked tensor of an array with these attributes. `fill` is the fill value of version 2 of Zarr,
 # where xarray keeps no attribute.
 cf_decoded <- function(x, attributes, where, fill = NULL) {
-  number <- function(field) {
-    value <- attributes[[field]]
-    if (!is.null(value) && (!is.numeric(value) || length(value) != 1L || is.na(value))) {
-      stop_field(where, field, "must be a number")
-    }
-    value
-  }
-  scale <- number("scale_factor")
-  offset <- number("add_offset")
+  scale <- cf_number(attributes, "scale_factor", where)
+  offset <- cf_number(attributes, "add_offset", where)
   fills <- c(
     cf_fills(attributes[["_FillValue"]], "_FillValue", x, where),
     cf_fills(attributes[["missing_value"]], "missing_value", x, where)
@@ -29,13 +22,17 @@ cf_decoded <- function(x, attributes, where, fill = NULL) {
   as <- format(dtype(out))
   if (!is.null(scale)) out <- out * nv_scalar(scale, as)
   if (!is.null(offset)) out <- out + nv_scalar(offset, as)
-  for (one in fills) {
-    if (!is_float_dtype(x) || !as_array(nv_is_nan(one))) {
-      out <- nv_ifelse(x == one, nv_scalar(NaN, as), out)
-    }
-  }
+  for (one in fills) out <- nv_ifelse(x == one, nv_scalar(NaN, as), out) # NaN equals nothing
   for (kept in c("zarr_attributes", "dimension_names")) attr(out, kept) <- attr(x, kept)
   out
+}
+
+cf_number <- function(attributes, field, where) {
+  value <- attributes[[field]]
+  if (!is.null(value) && (!is.numeric(value) || length(value) != 1L || is.na(value))) {
+    stop_field(where, field, "must be a number")
+  }
+  value
 }
 
 # Scalars of the dtype of x. Those of floats are doubles in Base64, as xarray writes them to Zarr.
