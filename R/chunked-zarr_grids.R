@@ -71,7 +71,7 @@ struct_fields <- function(x, key) {
   if (!is_text_json(name) || !name %in% c("struct", "structured")) {
     return(NULL)
   }
-  fields <- x[["configuration"]][["fields"]]
+  fields <- named_field(x, key, "data_type")$configuration[["fields"]]
   if (!is.list(fields) || length(fields) == 0L) stop_field(key, "fields", "must be a list")
   types <- lapply(fields, function(field) {
     pair <- if (is_object_json(field)) field[c("name", "data_type")] else field

@@ -12,7 +12,8 @@ text_type <- function(x, key) {
     return(list(dtype = "text"))
   }
   if (identical(as.character(name), "fixed_length_utf32")) {
-    bytes <- whole_field(list(x[["configuration"]][["length_bytes"]]), key, "length_bytes", 0)
+    how <- named_field(x, key, "data_type")$configuration
+    bytes <- whole_field(list(how[["length_bytes"]]), key, "length_bytes", 0)
     return(list(dtype = "text", width = bytes))
   }
 }

@@ -342,3 +342,61 @@ test_that("arrays of elements with fields are a list of their fields", {
   filled <- described(NULL, 2, 2, bytes, fill = "\"AQAAAAAA\"", type = type)
   expect_error(nv_zarr(filled), "fill_value", class = "joist_value_error")
 })
+
+test_that("metadata of which a value is replaced by another is read, or an error of joist", {
+  withr::local_seed(1)
+  seeds <- c(
+    described("float64", c(4, 6), c(4, 6), paste(
+      codec("scale_offset", offset = "1", scale = "2"), codec("cast_value",
+        data_type = "\"int16\"", rounding = "\"nearest-even\"", out_of_range = "\"clamp\"",
+        scalar_map = "{\"encode\":[[\"NaN\",-1]],\"decode\":[[-1,\"NaN\"]]}"
+      ), codec("reshape", shape = "[[0,1]]"), bytes,
+      sep = ","
+    )),
+    described("int8", c(4, 6), c(2, 3), paste(
+      codec("transpose", order = "[1,0]"), codec("bitround", keepbits = "3"),
+      codec("packbits", first_bit = "1", padding_encoding = "\"last_byte\""),
+      sep = ","
+    )),
+    described("int32", c(6, 7), NULL, bytes, grid = paste0(
+      "{\"name\":\"rectilinear\",\"configuration\":{\"kind\":\"inline\",",
+      "\"chunk_shapes\":[[1,3,2],[[4,2]]]}}"
+    )),
+    described(NULL, c(2, 3), c(1, 2), bytes, fill = "\"AAAAAAAA\"", type = paste0(
+      "{\"name\":\"struct\",\"configuration\":{\"fields\":[[\"a\",\"int16\"],[\"b\",\"float32\"]]}}"
+    )),
+    described(NULL, 3, 2, bytes, fill = "\"\"", type = paste0(
+      "{\"name\":\"fixed_length_utf32\",\"configuration\":{\"length_bytes\":8}}"
+    ))
+  )
+  # Values, not the names of fields; of lists and objects the innermost.
+  values <- paste0(
+    "\"[^\"]*\":(*SKIP)(*FAIL)|\"[^\"]*\"|-?[0-9.]+|\\[[^][]*\\]|\\{[^{}]*\\}|null|true|false"
+  )
+  others <- c(
+    "1", "0", "-1", "3", "1e9", "99999999999", "null", "true", "\"x\"", "[]", "{}", "[1]",
+    "[[1,2]]", "\"int8\"", "\"NaN\"", "0.5", "{\"name\":\"bytes\"}", "\"\""
+  )
+  other_errors <- character()
+  for (k in 1:300) {
+    text <- readLines(file.path(sample(seeds, 1L), "zarr.json"))
+    found <- gregexpr(values, text, perl = TRUE)[[1L]]
+    at <- sample(length(found), 1L)
+    regmatches(text, list(structure(
+      found[at],
+      match.length = attr(found, "match.length")[at], useBytes = FALSE
+    ))) <- list(sample(others, 1L))
+    folder <- tempfile()
+    dir.create(folder)
+    writeLines(text, file.path(folder, "zarr.json"))
+    tryCatch(
+      {
+        x <- nv_zarr(folder)
+        if (is.list(x)) x <- x[[1L]]
+        if (is_tensor(x) && length(x) < 1e5) nv_compute(x)
+      },
+      joist_error = identity, error = function(e) other_errors <<- c(other_errors, text)
+    )
+  }
+  expect_identical(other_errors, character())
+})
