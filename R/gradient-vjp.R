@@ -148,18 +148,22 @@ nv_stop_gradient <- function(x) {
 #' @rdname nv_stop_gradient
 #' @export
 custom_gradient <- function(f, rule) {
-  f <- traceable(match.fun(f), "f")
-  rule <- traceable(match.fun(rule), "rule")
+  f <- as_function(match.fun(f), "f")
+  rule <- as_function(match.fun(rule), "rule")
+  # Rewriting takes longer than most calls on few elements, which need none.
+  delayedAssign("traced_f", rewritten(f))
+  delayedAssign("traced_rule", rewritten(rule))
   function(...) {
     arguments <- list(...)
     leaves <- traced_leaves(arguments)
     if (length(leaves) == 0L) {
-      return(one_tensor(f(...), arguments, "custom_gradient"))
+      plain <- if (is_tracing()) traced_f else f
+      return(one_tensor(plain(...), arguments, "custom_gradient"))
     }
     stopped <- replace_traced(arguments, lapply(leaves, nv_stop_gradient))
-    value <- one_tensor(call_function(f, stopped), arguments, "custom_gradient")
+    value <- one_tensor(call_function(traced_f, stopped), arguments, "custom_gradient")
     own_rule <- function(g, x, y) {
-      parts <- call_function(rule, c(list(g, y), replace_traced(arguments, x[-1L])))
+      parts <- call_function(traced_rule, c(list(g, y), replace_traced(arguments, x[-1L])))
       parts <- leaf_cotangents(if (is.list(parts)) unname(parts) else parts, unname(arguments))
       c(list(NULL), parts[are_traced(leaves_of(arguments))])
     }
