@@ -15,7 +15,9 @@
 #' nv_erf_inv(nv_tensor(c(-1, -0.5, 0, 0.999), "f64"))
 #' sqrt(2) * nv_erf_inv(2 * nv_scalar(0.975, "f64") - 1)
 #' @export
-nv_erf_inv <- function(x) {
+nv_erf_inv <- function(x) fused("erf_inv", erf_inv, x)
+
+erf_inv <- function(x) {
   inverse <- custom_gradient(
     erf_inv_f64,
     function(cotangent, value, x) list(cotangent * (sqrt(pi) / 2 * nv_exp(value * value)))

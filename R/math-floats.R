@@ -21,8 +21,10 @@
 #' nv_signbit(nv_tensor(c(0, -0, -Inf)))
 #' nv_nextafter(nv_tensor(1), 2) - 1
 #' @export
-nv_hypot <- function(x, y) {
-  hypot <- custom_gradient(
+nv_hypot <- function(x, y) fused("hypot", hypot, list(x, y))
+
+hypot <- function(parts) {
+  value_of <- custom_gradient(
     function(x, y) {
       large <- nv_max(nv_abs(x), nv_abs(y))
       share <- nv_min(nv_abs(x), nv_abs(y)) / nv_ifelse(large == 0, 1, large)
@@ -34,13 +36,15 @@ nv_hypot <- function(x, y) {
       list(slope * x, slope * y)
     }
   )
-  of_common_float(x, y, hypot)
+  of_common_float(parts[[1L]], parts[[2L]], value_of)
 }
 
 #' @rdname nv_hypot
 #' @export
-nv_logaddexp <- function(x, y) {
-  logaddexp <- custom_gradient(
+nv_logaddexp <- function(x, y) fused("logaddexp", logaddexp, list(x, y))
+
+logaddexp <- function(parts) {
+  value_of <- custom_gradient(
     function(x, y) {
       rest <- nv_log1p(nv_exp(-nv_abs(x - y)))
       nv_max(x, y) + nv_ifelse(x == y, log(2), rest)
@@ -49,7 +53,7 @@ nv_logaddexp <- function(x, y) {
       list(cotangent * nv_logistic(x - y), cotangent * nv_logistic(y - x))
     }
   )
-  of_common_float(x, y, logaddexp)
+  of_common_float(parts[[1L]], parts[[2L]], value_of)
 }
 
 #' @rdname nv_hypot

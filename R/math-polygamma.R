@@ -28,6 +28,14 @@ nv_polygamma <- function(n, x) {
   if (n == 0) {
     return(nv_digamma(x))
   }
+  fused("polygamma", polygamma, x, n)
+}
+
+#' @rdname nv_polygamma
+#' @export
+nv_trigamma <- function(x) nv_polygamma(1, x)
+
+polygamma <- function(x, n) {
   x <- as_operand(x)
   # What float the result is, digamma() decides.
   like <- nv_digamma(nv_aval(dtype(x), integer(), ambiguous(x)))
@@ -37,10 +45,6 @@ nv_polygamma <- function(n, x) {
   )
   nv_convert(slope(nv_convert(x, "f64")), dtype(like), ambiguous(like))
 }
-
-#' @rdname nv_polygamma
-#' @export
-nv_trigamma <- function(x) nv_polygamma(1, x)
 
 polygamma_f64 <- function(n, x) {
   below <- x <= 0
