@@ -382,10 +382,8 @@ test_that("metadata of which a value is replaced by another is read, or an error
     text <- readLines(file.path(sample(seeds, 1L), "zarr.json"))
     found <- gregexpr(values, text, perl = TRUE)[[1L]]
     at <- sample(length(found), 1L)
-    regmatches(text, list(structure(
-      found[at],
-      match.length = attr(found, "match.length")[at], useBytes = FALSE
-    ))) <- list(sample(others, 1L))
+    end <- found[at] + attr(found, "match.length")[at]
+    text <- paste0(substr(text, 1L, found[at] - 1L), sample(others, 1L), substring(text, end))
     folder <- tempfile()
     dir.create(folder)
     writeLines(text, file.path(folder, "zarr.json"))
