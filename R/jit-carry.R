@@ -635,6 +635,10 @@ write_variables <- function(loop, results, ran = NULL) {
           paste0(reason, " an iteration of ", header_of(loop$site), place_of(loop$site))
         }
       ))
+      before <- loop$before[[k]]
+      if (!loop$certain && (before$state == "unbound" || isTRUE(before$around))) {
+        entry <- undecided(entry)
+      }
     }
     write_slot(slot, entry)
   }

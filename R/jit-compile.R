@@ -65,7 +65,9 @@
 #'   the dtype that the body gives it, and is exact: `s <- 0` becomes `f64` where `f64` is added.
 #'   The values of two branches have a common dtype, and R doubles among themselves are an
 #'   ambiguous `f64`; what is an R integer or a double, by the branch, has no type that `f` may ask
-#'   for or return. A condition is one TRUE or FALSE, which may not be missing. `switch()` and
+#'   for or return. A condition is one TRUE or FALSE; one that is missing is R's error when the
+#'   program comes to it. Traced positions choose elements of R vectors, `w[k]`, and of lists whose
+#'   elements are alike, `l[[k]]`. `switch()` and
 #'   `on.exit()` cannot depend on a traced condition. After a loop without iterations all variables
 #'   are as before, that of `for` as well; if a variable that gets its first value in the loop is
 #'   used afterwards, the program stops with an error that names it.
@@ -81,7 +83,9 @@
 #'   | An R number in one branch, a tensor in another | a tensor; `is_tensor()` of it is an error |
 #'   | A scalar in one branch, one element in another | one element, if the rules allow |
 #'   | `v` of `for (v in x)` | an element of `x` (a warning, if R lacks its dtype), not a number |
-#'   | R integers that overflow, `k %/% 0L` | a warning or an error, not `NA` |
+#'   | R integers that overflow, `k %/% 0L` | an error, not `NA` |
+#'   | `w[k]` of an R vector, `k` beyond its end, 0 or negative | an error that names `w` |
+#'   | Comparisons of R doubles that are NaN | FALSE, as of tensors, not `NA` |
 #'   | Effects outside of branches and loops | once a program, not in each call |
 #'   | Files and plots in a branch or loop | while the program is recorded |
 #'   | Arguments that a branch or loop may read | computed before it |

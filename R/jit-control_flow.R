@@ -77,25 +77,25 @@ control_exit <- function(site) {
   }
 }
 
-# `&&` and `||`.
+# `&&` and `||`, of three values as in R.
 control_lazy <- function(site, left, right) {
   and <- site$kind == "&&"
   if (!is_traced(left)) {
     return(lazy_after(site, left, right))
   }
-  left <- condition_of(left, site)
+  left <- flag_of(left, site)
   if (!site$simple) {
     return(lazy_branches(site, parent.frame(), left))
   }
-  if (is_traced(right)) {
-    right <- condition_of(right, site)
-    return(if (and) left & right else left | right)
+  if (!is_traced(right)) {
+    right <- as_written(site, right && TRUE)
+    if (!is.na(right)) {
+      return(if (right == and) left else !and)
+    }
+  } else {
+    right <- flag_of(right, site)
   }
-  known <- as_written(site, right && TRUE)
-  if (is.na(known)) {
-    stop_flow(site, "the condition ", header_of(site), " may be missing: its right side is NA")
-  }
-  if (known == and) left else !and
+  if (and) left & right else left | right
 }
 
 # The value of `&&` or `||` if the left side is an R value.
@@ -108,10 +108,11 @@ lazy_after <- function(site, left, right) {
   if (!is_traced(right)) {
     return(as_written(site, if (and) known && right else known || right))
   }
-  if (is.na(known)) {
-    stop_flow(site, "the condition ", header_of(site), " may be missing: its left side is NA")
+  right <- flag_of(right, site)
+  if (!is.na(known)) {
+    return(right)
   }
-  condition_of(right, site)
+  if (and) right & NA else right | NA
 }
 
 # The right side, where the left one is traced and leaves it open.
@@ -119,13 +120,16 @@ lazy_branches <- function(site, frame, left) {
   and <- site$kind == "&&"
   other <- function() {
     done <- run_parts(site$right, frame, in_value)
-    done$value <- condition_of(done$value, site)
+    right <- flag_of(done$value, site)
+    # What is missing on the left stays so unless the right side decides.
+    done$value <- if (!has_mask(left)) right else if (and) right & left else right | left
     done
   }
   known <- function() completion(0L, !and)
+  open <- if (has_mask(left)) nv_replace_na(left, and) else left
   yes <- if (and) other else known
   no <- if (and) known else other
-  merged_branches(site, frame, left, yes, no, TRUE)$value
+  merged_branches(site, frame, open, yes, no, TRUE)$value
 }
 
 # Whether R's `while` goes on. A traced condition runs the rest of the loop.
@@ -225,8 +229,22 @@ control_fit <- function(site, value) {
   if (is.name(site$target) && is.list(get0(as.character(site$target), frame))) {
     return(value)
   }
-  if (is_tensor(value) || has_traced_index(site, frame)) fit_target(site, frame, value)
+  traced <- has_traced_index(site, frame)
+  if (is_tensor(value) || traced) fit_target(site, frame, value)
+  if (traced && (has_mask(value) || has_mask(get_target(site, frame)))) {
+    stop_flow(
+      site, header_of(site), " puts a value that may be missing, or into such values, at a traced ",
+      "position; call nv_replace_na() first"
+    )
+  }
   value
+}
+
+get_target <- function(site, frame) {
+  tryCatch(eval(site$target, frame), error = function(e) {
+    if (inherits(e, "joist_trace_error")) stop(e)
+    FALSE
+  })
 }
 
 has_traced_index <- function(site, frame) {
@@ -239,10 +257,7 @@ has_traced_index <- function(site, frame) {
 }
 
 fit_target <- function(site, frame, value) {
-  target <- tryCatch(eval(site$target, frame), error = function(e) {
-    if (inherits(e, "joist_trace_error")) stop(e)
-    FALSE
-  })
+  target <- get_target(site, frame)
   # By a name, NULL becomes a list.
   if (is.null(target) && is.character(tryCatch(eval(site$one, frame), error = function(e) NULL))) {
     return()
@@ -311,6 +326,10 @@ tensor_first <- function(f, of_numbers = as_r_number) {
 
 # R's sums, and largest flags, are integers, and its products doubles.
 as_integers <- function(x) {
+  if (format(dtype(x)) == "i64") {
+    within <- nv_reduce_all(abs(x) <= .Machine$integer.max)
+    x <- required(x, within, "a sum of R integers does not fit R's integers; write `0` for `0L`")
+  }
   if (format(dtype(x)) == "bool" || is_integer_dtype(x)) x <- nv_convert(x, "i32", TRUE)
   as_r_number(x)
 }
@@ -369,24 +388,37 @@ flow_functions <- list(
 
 # ---- conditions ----
 
-# TRUE, FALSE, or a traced scalar of dtype bool.
+# TRUE, FALSE, or a traced scalar of dtype bool. One that is missing is R's error, when the program
+# comes to it.
 condition_of <- function(x, site) {
-  if (is.logical(x) && !is.object(x) && length(x) == 1L && !is.na(x)) {
+  flag <- flag_of(x, site)
+  if (!is_traced(flag)) {
+    if (is.na(flag)) as_written(site, if (x) TRUE)
+    return(flag)
+  }
+  if (!has_mask(flag)) {
+    return(flag)
+  }
+  failure <- simpleError("missing value where TRUE/FALSE needed", site$call)
+  raise_where(nv_is_na(flag), failure, site$call, globalenv())
+  nv_replace_na(flag, FALSE)
+}
+
+# The same, or NA, or a scalar that may be missing.
+flag_of <- function(x, site) {
+  if (is.logical(x) && !is.object(x) && length(x) == 1L) {
     return(x)
   }
   if (!is_traced(x)) {
     return(as_written(site, if (x) TRUE else FALSE))
   }
-  what <- paste0("the condition of ", header_of(site))
   if (length(x) != 1L) {
     stop_flow(
-      site, what, " must be one TRUE or FALSE, not a tensor of shape ", shape_text(x),
+      site, "the condition of ", header_of(site), " must be one TRUE or FALSE, not a tensor of ",
+      "shape ", shape_text(x),
       if (length(x) > 1L) ": its length is more than 1; use all(), any(), or nv_ifelse()",
       class = "joist_shape_error"
     )
-  }
-  if (has_mask(x)) {
-    stop_flow(site, what, " may be missing; call nv_replace_na() first")
   }
   if (is_number(x)) x <- as_operand(x)
   if (ndims(x) != 0L) x <- nv_reshape(x, integer())
@@ -439,6 +471,9 @@ users_code <- function(code) {
   }
   if (name == ".joist_switch") {
     return(users_code(code[[3L]]))
+  }
+  if (name == ".joist_part") {
+    return(users_code(code[[2L]]))
   }
   if (startsWith(name, ".joist_")) {
     if (is.environment(code[[2L]])) {

@@ -133,8 +133,40 @@ is_new <- function(slot) {
   lacks && slot$name != ".Random.seed"
 }
 
+# Whether functions call nothing but operators and functions of joist, on values without methods of
+# others: they change nothing. Variables are computed first, as in look_around().
+are_pure <- function(...) {
+  all(vapply(list(...), is_pure, NA))
+}
+
+is_pure <- function(f) {
+  if (typeof(f) != "closure" || !is.null(attr(body(f), "joist_rewritten"))) {
+    return(FALSE)
+  }
+  code <- as.call(c(list(quote(list)), unname(Filter(Negate(is_empty), formals(f))), body(f)))
+  called <- unique(.Call(joist_r_code_called, code))
+  if (!all(called %of% pure_words | startsWith(called, "nv_"))) {
+    return(FALSE)
+  }
+  around <- environment(f)
+  functions <- lapply(called, get0, envir = around, mode = "function")
+  variables <- lapply(setdiff(all.vars(code), names(formals(f))), get0, envir = around)
+  all(vapply(functions, function(found) {
+    is.primitive(found) || identical(environment(found), topenv())
+  }, NA)) && !any(vapply(variables, function(found) is.object(found) && !is_tensor(found), NA))
+}
+
+pure_words <- c(
+  "(", "{", "+", "-", "*", "/", "^", "%%", "%/%", "<", ">", "<=", ">=", "==", "!=", "!", "&", "|",
+  "list", "c", "$", "[[", "[", "sum", "prod", "max", "min", "mean", "exp", "log", "sqrt", "abs",
+  "sin", "cos", "tanh", "%*%", "floor", "round", "length"
+)
+
 # Runs the functions given to nv_while() and the like, which change no variables of others.
-without_effects <- function(call, expr) {
+without_effects <- function(call, expr, pure = FALSE) {
+  if (pure) {
+    return(expr)
+  }
   frames <- flow$frames
   on.exit(flow$frames <- frames)
   site <- list(kind = "call", call = call)
@@ -258,6 +290,15 @@ raise_later <- function(condition) {
   note_effect()
 }
 
+# Raises an error in programs that run where `condition` holds.
+raise_where <- function(condition, failure, call, frame) {
+  site <- list(kind = "stopifnot", call = call, merged = character(), dots = FALSE)
+  merged_branches(site, frame, condition, function() {
+    raise_later(failure)
+    stopped
+  }, function() completion(0L), FALSE)
+}
+
 # A branch or body without results is kept if it has effects.
 note_effect <- function() flow$effects <- flow$effects + 1L
 
@@ -276,12 +317,9 @@ control_stopifnot <- function(...) {
     }
     failure <- simpleError(text, call)
     if (is_traced(value)) {
-      site <- list(kind = "stopifnot", call = sys.call(), merged = character(), dots = FALSE)
-      holds <- condition_of(all(value), site)
-      merged_branches(site, frame, holds, function() completion(0L), function() {
-        raise_later(failure)
-        stopped
-      }, FALSE)
+      holds <- flag_of(all(value), list(kind = "stopifnot", call = sys.call()))
+      if (has_mask(holds)) holds <- nv_replace_na(holds, FALSE)
+      raise_where(!holds, failure, sys.call(), frame)
     } else if (!(is.logical(value) && !anyNA(value) && all(value))) {
       stop(failure)
     }
@@ -304,8 +342,85 @@ only_outside <- function(name, instead) {
   }
 }
 
+# Whether a variable exists may be what a traced condition decides: the variables of `env` that
+# `names` has, or all, are looked at.
+check_exists <- function(env, names = NULL, inherits = FALSE) {
+  all <- is.null(names)
+  while (is.environment(env) && !identical(env, emptyenv())) {
+    own <- ls(env, all.names = TRUE, sorted = FALSE)
+    for (name in if (all) own else intersect(names, own)) {
+      entry <- if (!bindingIsActive(name, env)) read_promised(name, env)
+      if (identical(entry$state, "poison") && isTRUE(entry$condition$undecided)) {
+        .Call(joist_r_poison_note, entry$condition)
+        stop(entry$condition)
+      }
+      if (may_lack(entry)) {
+        stop(trace_condition(sys.call(-1L), paste0(
+          "`", name, "` has a value only if a loop before has had an iteration; assign it before ",
+          "that loop"
+        )))
+      }
+    }
+    names <- setdiff(names, own)
+    if (all || !inherits || length(names) == 0L) break
+    env <- parent.env(env)
+  }
+}
+
+# The entry of a variable that a branch or loop may have left without a value.
+read_promised <- function(name, env) {
+  if (identical(env, globalenv())) {
+    return(NULL)
+  }
+  code <- eval(call("substitute", as.name(name), env))
+  if (is_own_promise(code)) entry_of_promise(code) else list(state = "bound", value = code)
+}
+
+may_lack <- function(entry) {
+  flow$doubts && identical(entry$state, "bound") && is_tensor(entry$value) &&
+    is_in_doubt(entry$value)
+}
+
+asks_of_variables <- function(name) {
+  f <- get(name, baseenv())
+  force(f)
+  function(...) {
+    call <- sys.call()
+    frame <- parent.frame()
+    call[[1L]] <- f
+    if (is_tracing()) {
+      asked <- match.call(f, call, envir = frame)
+      value <- function(argument) {
+        code <- asked[[argument]]
+        if (is.null(code)) NULL else eval(code, frame)
+      }
+      env <- value("envir")
+      for (argument in c("pos", "where", if (name %of% c("ls", "objects")) "name")) {
+        given <- value(argument)
+        if (is.null(env) && is.environment(given)) env <- given
+      }
+      all <- name %of% c("ls", "objects")
+      inherits <- value("inherits")
+      if (is.null(inherits)) inherits <- !all
+      check_exists(if (is.null(env)) frame else env, if (!all) value("x"), isTRUE(inherits))
+    }
+    eval(call, frame)
+  }
+}
+
+asks_of_length <- function(f) {
+  force(f)
+  function(x) {
+    if (is.environment(x) && is_tracing()) check_exists(x)
+    f(x)
+  }
+}
+
 effect_functions <- list(
-  stopifnot = control_stopifnot, print = only_outside("print", "call nv_print()"),
+  exists = asks_of_variables("exists"), ls = asks_of_variables("ls"),
+  get0 = asks_of_variables("get0"), objects = asks_of_variables("objects"),
+  length = asks_of_length(length), stopifnot = control_stopifnot,
+  print = only_outside("print", "call nv_print()"),
   cat = only_outside("cat", "call nv_print()"),
   writeLines = only_outside("writeLines", "call nv_print()"),
   Sys.time = only_outside("Sys.time", "call it before, and use its value"),

@@ -96,7 +96,7 @@ nv_while <- function(init, cond, body) {
     end_body(condition)
     bodies <- list(condition$body, loop$traced$body)
     refill(given$init, join_masks(apply_bodies("while", loop$start, bodies), loop$like))
-  })
+  }, are_pure(cond, body))
 }
 
 #' @rdname nv_while
@@ -116,7 +116,7 @@ nv_for <- function(n, init, body) {
     attributes <- if (is.null(turns)) list() else list(turns = turns)
     results <- apply_bodies("for", c(list(n), loop$start), list(loop$traced$body), attributes)
     refill(given$init, join_masks(results, loop$like))
-  })
+  }, are_pure(body))
 }
 
 #' @rdname nv_while
@@ -154,7 +154,7 @@ nv_scan <- function(init, xs = NULL, body, reverse = FALSE, length = NULL) {
       carry = refill(given$init, results[carries]),
       ys = refill(kept, lapply(stacked, last_dim_first))
     )
-  })
+  }, are_pure(body))
 }
 
 #' @rdname nv_while
@@ -194,10 +194,10 @@ branch_value <- function(value) {
 
 # Applies `compute` to `given`, a list: in the current trace, or in a new one, whose arguments are
 # the tensors in `given`, and which then runs.
-traced_loop <- function(given, compute) {
+traced_loop <- function(given, compute, pure = FALSE) {
   call <- sys.call(-1L)
   if (is_tracing()) {
-    return(without_effects(call, compute(given)))
+    return(without_effects(call, compute(given), pure))
   }
   leaves <- leaves_of(given)
   tensors <- vapply(leaves, is_tensor, NA)
@@ -206,7 +206,7 @@ traced_loop <- function(given, compute) {
   state <- .Call(joist_r_jit_state, 1L, NULL)
   compiled <- jit_trace(function(...) {
     leaves[tensors] <- list(...)
-    without_effects(call, compute(refill(given, leaves)))
+    without_effects(call, compute(refill(given, leaves)), pure)
   }, arguments, dynamic)
   run_traced(state, compiled, arguments, dynamic)
 }

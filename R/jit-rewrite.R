@@ -27,7 +27,7 @@ is_users <- function(f) {
 
 # S4 generics.
 is_users_generic <- function(f) {
-  if (!methods::is(f, "standardGeneric")) {
+  if (!isS4(f) || !methods::is(f, "standardGeneric")) {
     return(FALSE)
   }
   home <- topenv(environment(f), matchThisEnv = NULL)
@@ -44,9 +44,9 @@ is_users_home <- function(home) {
 # The words for which a function is rewritten.
 statement_words <- c(
   "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "local", "[<-",
-  "<<-", "c", "max", "min", "sum", "prod", "range", "any", "all", "stopifnot", "print", "cat",
-  "writeLines",
-  "Sys.time", "Sys.Date", "date", "proc.time"
+  "<<-", "[", "[[", "c", "max", "min", "sum", "prod", "range", "any", "all", "exists",
+  "get0", "ls", "objects", "length", "stopifnot", "print", "cat", "writeLines", "Sys.time",
+  "Sys.Date", "date", "proc.time", "sapply", "vapply", "mapply", "unlist"
 )
 
 # Code that was rewritten before, by its address: a closure is rewritten once, however often it is
@@ -99,17 +99,21 @@ keep_code <- function(code, made) {
 shim <- function(around, functions) {
   frame <- list2env(control_functions, parent = around)
   # Variables of the user that have such a name, such as `class`, are the user's.
-  names <- names(questions_of_numbers)
+  names <- names_of_base
   nothing <- list(NULL)
   found <- tryCatch(
     mget(names, envir = around, inherits = TRUE, ifnotfound = nothing),
     error = function(e) lapply(names, function(name) tryCatch(get0(name, around), error = identity))
   )
-  asked <- lapply(names, function(name) {
-    switch(name, is_tensor = is_tensor, is = methods::is, get(name, baseenv()))
-  })
-  own <- !vapply(seq_along(names), function(k) identical(found[[k]], asked[[k]]), NA)
-  if (any(own)) rm(list = names[own], envir = frame)
+  if (is.null(rewritten_code$asked)) {
+    rewritten_code$asked <- lapply(names, function(name) {
+      switch(name, is_tensor = is_tensor, is = methods::is, get(name, baseenv()))
+    })
+  }
+  if (!identical(unname(found), rewritten_code$asked)) {
+    own <- !mapply(identical, found, rewritten_code$asked)
+    rm(list = names[own], envir = frame)
+  }
   for (name in functions) makeActiveBinding(name, users_function(name, around), frame)
   frame
 }
@@ -496,6 +500,8 @@ expression_code <- function(code, context) {
       code[[2L]] <- expression_code(code[[2L]], context)
       code
     },
+    "[" = ,
+    "[[" = part_code(code, head, context),
     "switch" = {
       code <- call_code(code, head, context)
       if (length(code) > 1L) {
@@ -538,6 +544,20 @@ call_code <- function(code, head, context) {
   }
   code
 }
+
+# A part of what may be a vector of R, at positions that may be traced: these are evaluated twice.
+part_code <- function(code, head, context) {
+  positions <- Filter(function(part) !is_empty(part), as.list(code)[-(1:2)])
+  looked <- is.null(names(code)) && any(vapply(positions, is.language, NA)) &&
+    all(vapply(c(list(code[[2L]]), positions), is_plain_part, NA))
+  code <- call_code(code, head, context)
+  if (!looked) {
+    return(code)
+  }
+  as.call(c(quote(.joist_part), code, code[[2L]], Filter(Negate(is_empty), as.list(code)[-(1:2)])))
+}
+
+is_plain_part <- function(code) !is.language(code) || is_plain_index(code)
 
 # UseMethod() looks at what the plain run has; methods get the arguments themselves.
 dispatching <- function(code, context) {
@@ -613,6 +633,9 @@ is_plain_index <- function(code) {
   if (!is.call(code)) {
     return(is.name(code))
   }
-  head_of(code) %of% c("(", "+", "-", "*", "c", "[", "[[", "$", ":", "length", "nv_convert") &&
-    !any(vapply(as.list(code)[-1L], is_empty, NA))
+  harmless <- c(
+    "(", "+", "-", "*", "%/%", "%%", "<", ">", "<=", ">=", "==", "!=", "!", "&", "|", "c", "[",
+    "[[", "$", ":", "length", "abs", "floor", "max", "min", "which.max", "which.min", "nv_convert"
+  )
+  head_of(code) %of% harmless && !any(vapply(as.list(code)[-1L], is_empty, NA))
 }

@@ -211,16 +211,17 @@ merged_slot <- function(site, slot, a, b, plan) {
     return(a)
   }
   lacking <- function(which) {
-    poison(site, paste0(
+    undecided(poison(site, paste0(
       "`", slot$name, "` has a value only if the condition of ", header_of(site), " is ", which,
       place_of(site)
-    ))
+    )))
   }
   if (!slot$name %of% site$merged && is.null(slot$hidden)) {
-    return(poison(site, paste0(
+    entry <- poison(site, paste0(
       "`", slot$name, "` is assigned in ", header_of(site), place_of(site), " and read in a way ",
       "that jit() does not see"
-    )))
+    ))
+    return(if (exists_after(a) && exists_after(b)) entry else undecided(entry))
   }
   if (a$state == "poison") {
     return(a)
@@ -254,6 +255,12 @@ merged_slot <- function(site, slot, a, b, plan) {
       ), class = e$kind)
     }
   )
+}
+
+# Whether the variable is there, even if its value cannot be used.
+exists_after <- function(entry) {
+  entry$state %of% c("bound", "kept") && !isTRUE(entry$around) ||
+    entry$state == "poison" && !isTRUE(entry$condition$undecided)
 }
 
 merged_completion <- function(site, y, n, needed, plan) {

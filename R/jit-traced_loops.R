@@ -333,7 +333,14 @@ run_region <- function(loop, going, done) {
   loop$flagged <- loop$indexed || site$endless || !is_known(done) ||
     any(c("break", "return") %of% site$ways) || length(site$given) > 0L
   loop$flags <- loop_flags(loop)
+  effects <- flow$effects
   traced <- settle_region(loop, function() traced_iteration(loop))
+  if (length(loop$flags) + length(carried_types(loop)) == 0L && flow$effects > effects) {
+    # A loop that only has effects carries a flag, which keeps it.
+    loop$flagged <- TRUE
+    loop$flags <- loop_flags(loop)
+    traced <- settle_region(loop, function() traced_iteration(loop))
+  }
   types <- c(loop$flags, carried_types(loop))
   begin <- c(
     if (loop$flagged) list(going),

@@ -236,7 +236,10 @@ generic_of_plain <- function(f) {
 # Questions about names.
 asked_of_names <- function(f) {
   force(f)
-  function(x, ...) f(decided(x), ...)
+  function(x, ...) {
+    if (is.environment(x) && is_tracing()) check_exists(x)
+    f(decided(x), ...)
+  }
 }
 
 decided <- function(x) if (is.object(x) && is_traced(x)) .Call(joist_r_decided, x) else x
@@ -357,7 +360,10 @@ questions_of_numbers <- c(
   is.na = missing_values
 )
 control_functions <- c(
-  flow_functions, effect_functions, questions_of_numbers, .joist_dispatched = dispatched,
+  flow_functions, effect_functions, simplifying_functions, questions_of_numbers,
+  .joist_dispatched = dispatched, .joist_part = control_part,
   stats::setNames(questions_of_numbers, paste0(".joist_", names(questions_of_numbers)))
 )
+# Those that stand for functions of base R, methods and joist.
+names_of_base <- unique(grep("^[.]joist_", names(control_functions), value = TRUE, invert = TRUE))
 flow_words <- c(statement_words, names(questions_of_numbers))

@@ -32,6 +32,12 @@ poison <- function(site, message, class = NULL) {
   list(state = "poison", condition = condition)
 }
 
+# Marks a variable of which a traced condition decides whether it exists.
+undecided <- function(entry) {
+  entry$condition$undecided <- TRUE
+  entry
+}
+
 read_slot <- function(slot) {
   name <- slot$name
   frame <- slot$env

@@ -82,14 +82,24 @@ is_double <- function(x) {
 
 # Whether one of two ambiguous f64 takes the dtype of what it meets, as R numbers do.
 double_yields <- function() {
+  rules <- list(session()$rules, getOption("joist.promotion"))
+  if (!is.null(yields$known) && identical(yields$rules, rules)) {
+    return(yields$known)
+  }
   number <- nv_aval("f64", 1L, TRUE)
-  dtype(nv_aval("f32", 1L) * (number * number)) == "f32"
+  yields$rules <- rules
+  yields$known <- dtype(nv_aval("f32", 1L) * (number * number)) == "f32"
+  yields$known
 }
+
+# What double_yields() gave, and for which rules.
+yields <- new.env(parent = emptyenv())
 
 # R values at full precision, as base R has them.
 in_full <- function(x) {
   if (is_computed(x)) {
-    .Call(joist_r_trace_in_full, x)
+    full <- .Call(joist_r_trace_in_full, without_mask(x))
+    if (has_mask(x)) with_mask(full, mask_of(x)) else full
   } else if (is_number(x)) {
     nv_convert(x, "f64", TRUE)
   } else {

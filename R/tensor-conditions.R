@@ -168,6 +168,9 @@ changed_message <- function(facts, file, line) {
   if (isTRUE(facts$beyond)) {
     return(paste0(subject, at, ": ", beyond_range(facts, from), "; ", advice))
   }
+  if (isTRUE(facts$host) && !facts$converts) {
+    return(paste0(subject, ": ", what, at, ", where R has NA; write `0` for `0L`"))
+  }
   paste0(
     subject, if (facts$converts) " " else ": ", what, at, "; ", advice,
     ", or allow it by with_promotion(NULL, ..., on = c(", facts$kind, " = \"ok\"))"

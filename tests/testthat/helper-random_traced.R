@@ -45,6 +45,12 @@ traced_objects <- c(
   "ob <- structure(list(v = y, n = 1), class = \"thing\")", "ac <- Traced_account$new(total = 0)"
 )
 
+# R vectors and lists that positions choose from.
+traced_tables <- c(
+  "tab <- c(0.5, 2, 3)", "whole <- c(1L, 4L, 2L)", "marks <- c(TRUE, FALSE, NA)",
+  "parts <- list(1, 2, 5)", "tables <- list(c(1, 2, 3), c(4, 5, 6), c(7, 8, 9))", "spot <- 1L"
+)
+
 # An expression of that type with one of the objects, or with one of the functions that call others;
 # NULL for most expressions.
 traced_with_objects <- function(state, type) {
@@ -139,7 +145,25 @@ traced_number <- function(state, depth) {
     sprintf("sum(dim(%s))", traced_pick(state$matrix)), "e$n", "counter",
     sprintf("length(attributes(%s))", traced_any(state, 0L)), "length(l)",
     sprintf("nlevels(%s)", traced_any(state, 0L)), sprintf("half(%s)", part()),
+    sprintf("%s[%s]", traced_pick("tab", "whole", "c(0.5, 2, 7)"), traced_position(state)),
+    sprintf("%s[[%s]]", traced_pick("tab", "whole", "parts"), traced_position(state)),
+    sprintf("tables[[%s]][%s]", traced_position(state), traced_position(state)),
+    if (runif(1) < 0.2) traced_pick("NA_real_", "NA") else "(if (is.na(k)) 1 else k)",
+    traced_pick("0L", "length(tab)"),
+    traced_pick("(whole[2] + 1000L)", "(.Machine$integer.max - whole[1])", "(whole[1] * 2L)"),
+    sprintf("sum(%s)", traced_pick("whole", "tab", "outer(1:2, c(1, k))", "seq(1, 3, by = 0.5)")),
+    sprintf("(%s %s %s)", part(), traced_pick("%%", "%/%"), traced_pick("2", "3L")),
     sprintf("match(\"b\", names(%s), 0L)", traced_vector(state, 0L))
+  )
+}
+
+# A position, mostly one of 1 to 3.
+traced_position <- function(state) {
+  traced_one(
+    traced_pick("1", "2", "3"), traced_pick(state$number),
+    sprintf("(1 + abs(%s) %%%% 3)", traced_number(state, 0L)),
+    sprintf("which.max(%s)", traced_pick(state$vector)),
+    "spot", "spot", "(spot %% 3L + 1L)"
   )
 }
 
@@ -194,6 +218,11 @@ traced_flag <- function(state, depth) {
     sprintf("is.null(attr(%s, \"k\"))", traced_pick(state$vector)),
     sprintf("is(%s, \"nv_tensor\")", any()), sprintf("methods::is(%s, \"numeric\")", any()),
     sprintf("exists(\"%s\")", traced_pick("x", "zzz", "counter")), "e$seen",
+    sprintf("exists(\"%s\", inherits = FALSE)", traced_pick("n1", "s1", "v1", "v2", "x", "r")),
+    sprintf("\"%s\" %%in%% ls(%s)", traced_pick("n1", "s1", "v1", "n"), traced_pick("", "e")),
+    sprintf("is.null(get0(\"%s\"))", traced_pick("n1", "s1", "v2", "k")), "length(ls(e)) > 3L",
+    sprintf("%s[%s]", traced_pick("c(TRUE, FALSE, TRUE)", "marks"), traced_position(state)),
+    traced_pick("!is.na(ok)", "!is.na(k)", "is.na(ok)", "anyNA(k)", "(NA || ok)", "(ok && NA)"),
     sprintf("!%s", traced_pick(state$flag)), sprintf("is.na(%s)", traced_number(state, 0L)),
     # Base R compares environments of functions without end.
     sub(
@@ -352,6 +381,10 @@ traced_statement <- function(state, depth) {
       sprintf("l$a <- %s", traced_vector(state, 1L)),
       sprintf("l$b <- %s", traced_number(state, 1L)),
       sprintf("attr(%s, \"k\") <- %s", traced_pick(state$vector), traced_number(state, 0L)),
+      "spot <- 3L", "spot <- (spot %% 3L) + 1L",
+      if (runif(1) < 0.3) traced_pick("rm(r)", "ok <- NA", "k <- NA") else "k <- 1",
+      sprintf("spot <- if (%s) 2L else 1L", traced_test(state, 1L)), "e$new <- 1",
+      sprintf("tab[%s] <- %s", traced_position(state), traced_number(state, 0L)),
       "ok <- TRUE", "ok <- FALSE", "r <- NULL", sprintf("r <- %s", traced_scalar(state, 1L)),
       sprintf("r <- %s", traced_number(state, 1L)), "k <- k + 1", "k <- NULL; k <- 2", "w <- \"b\"",
       sprintf("stopifnot(%s)", traced_test(state, 1L)),
@@ -428,7 +461,9 @@ traced_program <- function(seed) {
     lines <- c(traced_objects, lines)
     result <- sprintf("list(p = {%s}, t = acc$total(), n = en$n, o = ob$n, c = ac$count)", result)
   }
-  code <- parse(text = c("{", "l <- list(a = x, b = k)", "r <- NULL", lines, result, "}"))[[1L]]
+  code <- parse(text = c(
+    "{", "l <- list(a = x, b = k)", "r <- NULL", traced_tables, lines, result, "}"
+  ))[[1L]]
   traced_made(seed, code, state$effects)
 }
 
@@ -579,7 +614,7 @@ traced_text <- function(x) {
 }
 
 traced_outcome <- function(f, state, arguments) {
-  setTimeLimit(elapsed = 5, transient = TRUE)
+  setTimeLimit(cpu = 5, transient = TRUE)
   on.exit(setTimeLimit())
   value <- tryCatch(
     suppressMessages(suppressWarnings(traced_text(do.call(f, arguments)))),
@@ -595,7 +630,7 @@ traced_escapes <- function(e) {
 }
 
 traced_endless <- function(e) {
-  inherits(e, "error") && grepl("elapsed time limit", conditionMessage(e), fixed = TRUE)
+  inherits(e, "error") && grepl("time limit", conditionMessage(e), fixed = TRUE)
 }
 
 # Whether an error is one of joist, and names a function or variable of the program.

@@ -2,6 +2,8 @@
 
 x <- nv_tensor(c(1, 2, 3), "f64")
 
+as_plain <- function(x) if (is_tensor(x)) as_array(x) else x
+
 test_that("a result that is an R number or flag is a tensor of its default dtype", {
   results <- jit(function(x) list(1L, 2, TRUE, length(x)))(x)
   expect_identical(lapply(results, as_array), list(1L, 2, TRUE, 3L))
@@ -45,11 +47,180 @@ test_that("the variable of `for` is an element of the tensor", {
   expect_identical(as_array(jit(differences)(x)), 1)
 })
 
-test_that("R integers that overflow, or are divided by 0, are a warning or an error", {
-  chosen <- function(x) if (sum(x) > 2) .Machine$integer.max else 0L
-  over <- jit(function(x) chosen(x) + 1L, on = c(overflow = "error"))
-  expect_error(over(x), "does not fit", class = "joist_error")
+test_that("R integers that overflow, or are divided by 0, are an error", {
+  chosen <- function(x) if (sum(x) > 2) .Machine$integer.max else 1L
+  programs <- list(
+    function(x) chosen(x) + 1L, function(x) chosen(x) * 2L, function(x) -2L - chosen(x),
+    function(x) sum(chosen(x), 2L),
+    function(x) {
+      s <- 1L
+      for (v in x) s <- s * 100000L
+      s
+    },
+    function(x) {
+      s <- chosen(x) - 2L
+      t <- 0
+      while (t < sum(x)) {
+        s <- s + 1L
+        t <- t + 1
+      }
+      s
+    }
+  )
+  for (f in programs) {
+    # Each time, and under any policy.
+    traced <- jit(f)
+    for (k in 1:2) expect_error(traced(x), "fit", class = "joist_error")
+    expect_error(jit(f, on = c(overflow = "ok"))(x), "fit", class = "joist_error")
+  }
+  expect_error(jit(function(x) chosen(x) + 1L)(x), "where R has NA", class = "joist_error")
+  expect_identical(as_array(jit(function(x) chosen(x) + 1L)(-x)), 2L)
+  expect_identical(as_array(jit(function(x) sum(chosen(x), 0L))(x)), .Machine$integer.max)
   expect_error(jit(function(x) chosen(x) %/% 0L)(x), "division by zero", class = "joist_error")
+  expect_error(jit(function(x) chosen(x) %% 0L)(x), "division by zero", class = "joist_error")
+})
+
+test_that("a missing condition is the error of R", { # nolint: cyclocomp_linter.
+  flag <- function(x) {
+    k <- TRUE
+    if (sum(x) > 1) k <- NA
+    k
+  }
+  number <- function(x) {
+    k <- 1
+    if (sum(x) > 1) k <- NA
+    k
+  }
+  programs <- list(
+    function(x) if (flag(x)) 1 else 2, function(x) if (number(x) > 0) 1 else 2,
+    function(x) if (flag(x) && sum(x) > -100) 1 else 2,
+    function(x) if (sum(x) > -100 && flag(x)) 1 else 2,
+    function(x) if (sum(x) > 100 || flag(x)) 1 else 2, function(x) if (NA && flag(x)) 1 else 2,
+    function(x) {
+      n <- 0
+      k <- 1
+      while (k > 0) {
+        n <- n + 1
+        if (n > 3) k <- if (sum(x) > 1) NA else 0
+      }
+      n
+    },
+    function(x) {
+      n <- 0
+      repeat {
+        n <- n + 1
+        if (n > 3 && flag(x)) break
+      }
+      n
+    }
+  )
+  for (f in programs) {
+    for (g in list(f, jit(f))) {
+      expect_error(g(x), "^missing value where TRUE/FALSE needed$", class = "simpleError")
+    }
+  }
+  for (f in programs[-6L]) expect_identical(traced_text(jit(f)(-x)), traced_text(f(-x)))
+  # Also where nothing depends on the condition.
+  idle <- function(x) {
+    if (flag(x)) k <- 2
+    1
+  }
+  for (g in list(idle, jit(idle))) expect_error(g(x), "missing value where TRUE/FALSE needed")
+  # Three values, as in R.
+  open <- list(
+    function(x) if (flag(x) && sum(x) > 100) 1 else 2, function(x) if (flag(x) || TRUE) 1 else 2,
+    function(x) if (sum(x) > 100 && flag(x)) 1 else 2, function(x) if (NA || sum(x) > 1) 1 else 2,
+    function(x) if (flag(x) || { sum(x) > 1 }) 1 else 2,
+    function(x) if (flag(x) && is.na(number(x) + sum(x)) && sum(x) > 9) 1 else 2
+  )
+  for (f in open) expect_identical(traced_text(jit(f)(x)), traced_text(f(x)))
+  y <- nv_tensor(c(1, NA), "f64")
+  first <- function(y) if (y[1] > 0) y * 2 else y
+  expect_identical(jit(first)(y), first(y))
+  expect_error(jit(function(y) if (y[2] > 0) y else -y)(y), "missing value where TRUE/FALSE needed")
+  expect_error(jit(function(y) stopifnot(y[2] > 0))(y), "y[2] > 0 is not TRUE", fixed = TRUE)
+  expect_identical(jit(function(y) {
+    stopifnot(y[1] > 0)
+    y
+  })(y), y)
+})
+
+test_that("R numbers that may be missing keep R's precision", {
+  f <- function(x) {
+    k <- 1 / 3
+    if (sum(x) > 1) k <- NA
+    if (is.na(k)) k <- 1e-9
+    k <- (k + 1) * 3
+    list(k + x, k > 3)
+  }
+  for (y in list(x, -x)) expect_identical(lapply(jit(f)(y), as_array), lapply(f(y), as_plain))
+})
+
+test_that("comparisons of R doubles that are NaN are FALSE", {
+  f <- function(x) {
+    k <- 1
+    if (sum(x) > 1) k <- NaN
+    if (k > 0) 1 else 2
+  }
+  expect_error(f(x), "missing value")
+  expect_identical(as_array(jit(f)(x)), 2)
+})
+
+test_that("whether a variable exists that one branch makes is an error that names it", {
+  made <- function(ask) {
+    function(x) {
+      if (sum(x) > 100) own <- 3
+      ask(environment())
+    }
+  }
+  programs <- list(
+    function(x) {
+      if (sum(x) > 100) own <- 3
+      exists("own", inherits = FALSE)
+    },
+    function(x) {
+      if (sum(x) > 100) own <- 3
+      length(ls())
+    },
+    function(x) {
+      e <- new.env()
+      if (sum(x) > 100) e$own <- 3
+      list(exists("own", envir = e), length(ls(e)), length(e), is.null(names(e)))
+    },
+    function(x) {
+      own <- 1
+      if (sum(x) > 100) rm(own)
+      exists("own", inherits = FALSE)
+    },
+    function(x) {
+      for (k in seq_len(nv_convert(sum(x), "i32") - 6L)) own <- k
+      exists("own", inherits = FALSE)
+    },
+    function(x) {
+      while (sum(x) > 100) {
+        own <- x
+        x <- x / 2
+      }
+      is.null(get0("own", inherits = FALSE))
+    },
+    made(function(e) length(e)), made(function(e) length(ls(e))), made(function(e) names(e)),
+    made(function(e) exists("own", envir = e))
+  )
+  for (f in programs) {
+    expect_error(jit(f)(x), "`own`", class = "joist_trace_error", label = deparse1(body(f)))
+  }
+  # What both branches make, or none does, is known.
+  known <- function(x) {
+    if (sum(x) > 100) own <- 3 else own <- "a"
+    e <- new.env()
+    e$other <- x
+    if (sum(x) > 1) e$other <- 2 * x
+    list(
+      exists("own", inherits = FALSE), exists("none", inherits = FALSE), length(ls(e)),
+      exists("other", e), exists("other", where = e), length(e)
+    )
+  }
+  expect_identical(traced_text(jit(known)(x)), traced_text(known(x)))
 })
 
 test_that("effects outside of branches happen once for each program", {
@@ -134,4 +305,42 @@ test_that("a loop over elements that are no numbers of R warns once", {
     s
   }
   expect_no_warning(jit(other)(nv_tensor(c(1, 2), "f64")))
+})
+
+test_that("variables and functions of the user with names of base R's functions are the user's", {
+  length <- 3
+  objects <- c(1, 2, 3)
+  max <- function(...) 7
+  unlist <- function(x) x[[1L]]
+  f <- function(x) if (sum(x) > 1) x * length + objects + max(x, 2) else unlist(list(x, 1))
+  expect_identical(as_array(jit(f)(x)), as_array(f(x)))
+})
+
+test_that("single numbers that sapply() and the like collect are R's vectors", {
+  i <- nv_tensor(c(4L, 5L))
+  programs <- list(
+    function(x, i) sapply(x, function(v) v * 2), function(x, i) sapply(list(x, i), max),
+    function(x, i) vapply(list(x, 2 * x), sum, 1), function(x, i) vapply(i, function(v) 2L * v, 1L),
+    function(x, i) vapply(list(i, i), max, 1), function(x, i) vapply(1:3, function(k) x[[k]], 0),
+    function(x, i) mapply(function(p, q) p * q, x, 3:1),
+    function(x, i) unlist(list(x, i, 2L, TRUE)),
+    function(x, i) unlist(lapply(1:3, function(k) x[k] * k)), function(x, i) 1 / sapply(i, max),
+    function(x, i) unlist(list(i, i > 4L)), function(x, i) sum(sapply(x, function(v) v > 1)),
+    function(x, i) {
+      s <- 0
+      if (sum(x) > 1) s <- sum(vapply(x, function(v) v^2, 0))
+      s
+    }
+  )
+  for (f in programs) {
+    expect_identical(traced_text(jit(f)(x, i)), traced_text(f(x, i)), label = deparse1(body(f)))
+  }
+  for (f in list(
+    function(x, i) sapply(list(x, x), function(v) v * 2),
+    function(x, i) sapply(list(a = x), sum), function(x, i) unlist(list(a = x)),
+    function(x, i) sapply(c("a", "b"), function(name) sum(x)),
+    function(x, i) unlist(list(nv_convert(i, "i64"))), function(x, i) unlist(list(x, "a"))
+  )) {
+    expect_error(jit(f)(x, i), "unlist|sapply", class = "joist_error")
+  }
 })

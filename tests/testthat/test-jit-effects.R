@@ -563,3 +563,14 @@ test_that("the errors of branches show code as it was written", {
     "index 4 at position 1 of dimension 1 is out of range (1 to 3)", fixed = TRUE
   )
 })
+
+test_that("a loop that only raises conditions is not left out", {
+  raising <- function(x) {
+    while (sum(x) > 1) stop("above one")
+    2
+  }
+  for (f in list(raising, jit(raising))) {
+    expect_error(f(nv_tensor(c(1, 2))), "above one")
+    expect_identical(as.numeric(f(nv_tensor(c(0, 0)))), 2)
+  }
+})

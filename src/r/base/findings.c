@@ -23,6 +23,14 @@ static unsigned change_of(const struct joist_finding *finding) {
   return is_overflow(finding) ? JOIST_CHANGE_OVERFLOW : JOIST_CHANGE_LOSS;
 }
 
+/* Integers of R, which have NA where they do not fit. */
+static bool is_refused(const struct joist_finding *finding) {
+  const struct joist_program *const program = finding->program;
+  return finding->kind == JOIST_FOUND_BEYOND ||
+         (finding->kind == JOIST_FOUND_OVERFLOW &&
+          (program->instructions[finding->instruction].watch & JOIST_WATCH_HOST) != 0);
+}
+
 /* Kinds of findings that any place has warned about, by operation: without one, R is not asked. */
 static bool warned[JOIST_OP_COUNT][JOIST_FOUND_BEYOND + 1];
 
@@ -41,11 +49,12 @@ static SEXP facts_of(const struct joist_finding *finding, bool refused, SEXP lin
     CONVERTS,
     BOUNDED,
     TRACED,
-    BEYOND
+    BEYOND,
+    HOST
   };
   static const char *fields[] = {"kind",     "op",     "dtype",     "operands", "count",
                                  "position", "file",   "reference", "refused",  "converts",
-                                 "bounded",  "traced", "beyond",    ""};
+                                 "bounded",  "traced", "beyond",    "host",     ""};
   const struct joist_program *const program = finding->program;
   const struct joist_instruction *const i = &program->instructions[finding->instruction];
   const bool converted = finding->kind != JOIST_FOUND_OVERFLOW, alone = i->operand_count == 1;
@@ -72,6 +81,7 @@ static SEXP facts_of(const struct joist_finding *finding, bool refused, SEXP lin
   SET_VECTOR_ELT(facts, BOUNDED, Rf_ScalarLogical(i->signature.rounds_float));
   SET_VECTOR_ELT(facts, TRACED, Rf_ScalarLogical(lines != R_NilValue));
   SET_VECTOR_ELT(facts, BEYOND, Rf_ScalarLogical(finding->kind == JOIST_FOUND_BEYOND));
+  SET_VECTOR_ELT(facts, HOST, Rf_ScalarLogical((i->watch & JOIST_WATCH_HOST) != 0));
   UNPROTECT(2);
   return facts;
 }
@@ -90,8 +100,8 @@ void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP ask
   for (int refused = 1; refused >= 0; refused--)
     for (size_t k = 0; k < tally->count; k++) {
       const unsigned change = change_of(&tally->found[k]);
-      const bool beyond = tally->found[k].kind == JOIST_FOUND_BEYOND;
-      if (beyond ? refused : ((refused ? policy.refused : policy.warned) & change) != 0)
+      if (is_refused(&tally->found[k]) ? refused
+                                       : ((refused ? policy.refused : policy.warned) & change) != 0)
         tell(&tally->found[k], refused, lines, places);
     }
 }
@@ -114,7 +124,7 @@ static bool were_told(const struct joist_program *program, const struct joist_r_
   for (uint32_t k = 0; k < program->instruction_count && told; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
     struct joist_finding finding = {.program = program, .instruction = k};
-    told = !(i->watch & JOIST_WATCH_RANGE);
+    told = !(i->watch & (JOIST_WATCH_RANGE | JOIST_WATCH_HOST));
     if (told && (i->watch & JOIST_WATCH_OVERFLOW)) told = was_told(&finding, policy, lines, places);
     finding.kind = JOIST_FOUND_LOSS;
     if (told && (i->watch & JOIST_WATCH_LOSS)) told = was_told(&finding, policy, lines, places);

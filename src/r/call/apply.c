@@ -122,6 +122,7 @@ static SEXP apply(const struct joist_rules *rules, joist_op op, struct joist_r_v
   joist_r_applies *const function = function_for(&call);
   if (function == joist_r_trace_call) joist_r_trace_read_numbers(&call);
   infer(&call);
+  if (function == joist_r_trace_call) joist_r_trace_watch_numbers(&call);
   joist_r_find_masks(&call);
   SEXP result = function(&call);
   if (!joist_r_recording()) return result;

@@ -2,6 +2,7 @@
 #include "r/trace/trace_call.h"
 
 #include "core/program/emit.h"
+#include "core/program/watch.h"
 #include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/base/session.h"
@@ -67,7 +68,8 @@ static joist_value_id exact_around(SEXP pointer, const struct joist_r_value *val
 /* Whether the plain run has the value as a number of R's own: joist's own functions make tensors of
  * R numbers. */
 static bool is_r_number(SEXP pointer, const struct joist_r_value *value) {
-  if (joist_r_has_missing(value) || !value->by_generic) return false;
+  if (!value->by_generic) return false;
+  if (joist_r_has_missing(value)) return exact_around(pointer, value) != 0;
   const joist_kind kind = joist_dtype_kind(value->argument.operand.type.dtype);
   const bool real = kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_INT;
   if (value->form == JOIST_R_LITERAL)
@@ -134,6 +136,8 @@ static bool are_r_numbers(SEXP pointer, const struct joist_r_call *call) {
 
 /* Whether an operation on R numbers is one that R computes in double: not one of integers alone. */
 static bool computes_in_double(const struct joist_r_call *call) {
+  /* NA^0 is 1. */
+  if (call->masked && call->op == JOIST_OP_POW) return false;
   const joist_class class = joist_op_class(call->op);
   const joist_dtype made = call->inference.signature.result[0].dtype;
   if (class == JOIST_CLASS_COMPARE) {
@@ -176,6 +180,26 @@ static joist_value_id in_double(SEXP pointer, const struct joist_r_value *value)
   return done ? number : rounded(pointer, number, exact_type);
 }
 
+/* What is missing of a result that is missing where any operand is. */
+static joist_value_id joined_mask(SEXP pointer, const struct joist_r_call *call) {
+  static const struct joist_attributes none = {.count = 0};
+  joist_value_id masks[JOIST_ELEMENT_OPERANDS], mask = JOIST_NO_MASK;
+  joist_r_trace_masks(pointer, call->values, call->count, masks);
+  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  for (size_t k = 0; k < call->count; k++) {
+    const joist_value_id both[] = {mask, masks[k]};
+    if (masks[k] == JOIST_NO_MASK) continue;
+    mask = mask == JOIST_NO_MASK ? masks[k]
+                                 : add_plain(program, JOIST_OP_OR, both, 2, &none, JOIST_NO_SOURCE);
+  }
+  const struct joist_shape *const shape = &call->inference.shape[0];
+  if (mask == JOIST_NO_MASK || joist_shape_equal(&program->values[mask].shape, shape)) return mask;
+  struct joist_attributes attributes = {.count = 0};
+  int64_t extents[JOIST_RANK_MAX];
+  joist_attributes_set_shape(&attributes, shape, extents);
+  return add_plain(program, JOIST_OP_BROADCAST, &mask, 1, &attributes, JOIST_NO_SOURCE);
+}
+
 /* The operation in double, and its result rounded to its default dtype. */
 static SEXP apply_to_numbers(SEXP pointer, const struct joist_r_call *call) {
   static const struct joist_attributes none = {.count = 0};
@@ -185,12 +209,15 @@ static SEXP apply_to_numbers(SEXP pointer, const struct joist_r_call *call) {
   const uint32_t line = joist_r_trace_line(pointer);
   struct joist_program *const program = &joist_r_trace_of(pointer)->program;
   const joist_value_id exact = add_plain(program, call->op, operands, call->count, &none, line);
-  const joist_value_id made = type.dtype == JOIST_BOOL ? exact : rounded(pointer, exact, type);
+  joist_value_id made = type.dtype == JOIST_BOOL ? exact : rounded(pointer, exact, type);
+  const joist_value_id mask = joined_mask(pointer, call);
+  if (mask != JOIST_NO_MASK) made = joist_r_renamed(pointer, made);
   note_exact(joist_r_trace_of(pointer), made, exact);
   if (makes_mixed(call, true)) note_mixed(joist_r_trace_of(pointer), made, MIXED_TYPE);
   SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, type, &call->inference.shape[0]));
+  tensor = PROTECT(joist_r_traced_with(tensor, pointer, mask));
   name_result(tensor, call);
-  UNPROTECT(1);
+  UNPROTECT(2);
   return tensor;
 }
 
@@ -343,6 +370,19 @@ static void add(SEXP pointer, const struct joist_r_call *call, joist_value_id *r
     results[r] = instruction.result + r;
     result_masks[r] = JOIST_NO_MASK;
   }
+}
+
+void joist_r_trace_watch_numbers(struct joist_r_call *call) {
+  struct joist_inference *const inference = &call->inference;
+  if (joist_operation(call->op)->family != JOIST_FAMILY_ELEMENTWISE ||
+      joist_dtype_kind(inference->signature.result[0].dtype) != JOIST_KIND_INT ||
+      (inference->watch & JOIST_WATCH_SATURATE) || !are_r_numbers(trace_of_operands(call), call))
+    return;
+  struct joist_argument arguments[JOIST_ELEMENT_OPERANDS];
+  for (size_t k = 0; k < call->count; k++) arguments[k] = call->values[k].argument;
+  const uint8_t watch = joist_watch_of(call->op, arguments, call->count, inference,
+                                       call->attributes, JOIST_WATCH_OVERFLOW);
+  if (watch & JOIST_WATCH_OVERFLOW) inference->watch |= JOIST_WATCH_OVERFLOW | JOIST_WATCH_HOST;
 }
 
 SEXP joist_r_trace_call(const struct joist_r_call *call) {

@@ -12,6 +12,10 @@ joist_r_applies joist_r_trace_call;
  */
 void joist_r_trace_read_numbers(struct joist_r_call *call);
 
+/* R's own integers do not wrap: results of theirs that do not fit are an error. To be called with
+ * the inference. */
+void joist_r_trace_watch_numbers(struct joist_r_call *call);
+
 /* .Call entry points. Whether a traced tensor stands for a number that the plain run has as one of
  * R's own, computed or handed on by branches and loops; to say so of a tensor, which is given back;
  * and the number in double, an ambiguous f64. */

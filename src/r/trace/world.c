@@ -44,14 +44,16 @@ static SEXP symbols_of(SEXP environment) {
 /* substitute() leaves names alone that belong to the global environment, where nothing is a promise
  * unless a package makes it one. */
 static SEXP global_values(SEXP symbols) {
-  SEXP values = PROTECT(Rf_shallow_duplicate(symbols));
-  for (SEXP cell = values; cell != R_NilValue; cell = CDR(cell)) {
-    SEXP get =
-        PROTECT(Rf_lang3(Rf_install("get0"), Rf_ScalarString(PRINTNAME(CAR(cell))), R_GlobalEnv));
-    SETCAR(cell, Rf_eval(get, R_BaseEnv));
-    UNPROTECT(1);
-  }
-  UNPROTECT(1);
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, Rf_xlength(symbols)));
+  R_xlen_t count = 0;
+  for (SEXP cell = symbols; cell != R_NilValue; cell = CDR(cell))
+    SET_STRING_ELT(names, count++, PRINTNAME(CAR(cell)));
+  SEXP get = PROTECT(Rf_lang3(Rf_install("mget"), names, R_GlobalEnv));
+  SEXP found = PROTECT(Rf_eval(get, R_BaseEnv)), values = PROTECT(Rf_shallow_duplicate(symbols));
+  count = 0;
+  for (SEXP cell = values; cell != R_NilValue; cell = CDR(cell))
+    SETCAR(cell, VECTOR_ELT(found, count++));
+  UNPROTECT(4);
   return values;
 }
 

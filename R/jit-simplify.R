@@ -1,0 +1,84 @@
+# sapply(), vapply(), mapply(), unlist() and Reduce(accumulate = TRUE) in traced functions. Where
+# results are traced, single numbers become a vector of R numbers, as in the plain run; other
+# results are the error that base R's function then is.
+
+# The numbers in a list as R's own, one after the other; NULL unless all are numbers, some traced,
+# and nothing has a name. Of R's type `least`, or a wider one.
+joined_numbers <- function(x, least = "logical") {
+  plain <- is.list(x) && !is.object(x) && is.null(names(x)) && length(x) > 0L
+  if (!plain || !all(vapply(x, is_joinable, NA)) || !any(vapply(x, is_traced, NA))) {
+    return(NULL)
+  }
+  types <- c(least, vapply(x, typeof, ""))
+  type <- if ("double" %of% types) "f64" else if ("integer" %of% types) "i32" else "bool"
+  made <- do.call(nv_concatenate, lapply(x, function(part) {
+    nv_flatten(nv_convert(if (is_own_number(part)) carried_number(part) else part, type, TRUE))
+  }))
+  as_r_number(if (length(made) == 1L) nv_reshape(made, integer()) else made)
+}
+
+is_joinable <- function(x) {
+  is_carriable(x) && (is.numeric(x) || is.logical(x)) && length(x) > 0L && is.null(dim(x)) &&
+    is.null(attr(x, "names", TRUE)) && mixed(x) == 0L && (is_own_number(x) || !is_wide(x))
+}
+
+# Integers that R may see as NA.
+is_wide <- function(x) format(dtype(x)) %of% c("i64", "ui64")
+
+traced_unlist <- function(x, recursive = TRUE, use.names = TRUE) { # nolint: object_name_linter.
+  made <- joined_numbers(x)
+  if (is.null(made)) base::unlist(x, recursive, use.names) else made
+}
+
+# Results of single numbers as a vector; otherwise what `otherwise` makes of them.
+simplified <- function(results, otherwise, least = "logical") {
+  made <- if (all(lengths(results) == 1L)) joined_numbers(results, least)
+  if (is.null(made)) otherwise(results) else made
+}
+
+traced_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) { # nolint
+  results <- lapply(X, match.fun(FUN), ...)
+  if (USE.NAMES && is.character(X) && is.null(names(results))) names(results) <- X
+  if (!USE.NAMES) names(results) <- NULL
+  if (isFALSE(simplify)) {
+    return(results)
+  }
+  simplified(results, function(results) {
+    base::simplify2array(results, higher = identical(simplify, "array"))
+  })
+}
+
+traced_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) { # nolint
+  if (!is.character(X) && is.null(names(X)) && length(FUN.VALUE) == 1L) {
+    results <- lapply(X, match.fun(FUN), ...)
+    at <- 0L
+    again <- function(...) {
+      at <<- at + 1L
+      results[[at]]
+    }
+    wanted <- typeof(FUN.VALUE)
+    made <- simplified(results, function(results) NULL, wanted)
+    if (!is.null(made) && typeof(made) == wanted) {
+      return(made)
+    }
+    return(base::vapply(X, again, FUN.VALUE, USE.NAMES = USE.NAMES))
+  }
+  base::vapply(X, FUN, FUN.VALUE, ..., USE.NAMES = USE.NAMES)
+}
+
+traced_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) { # nolint
+  results <- base::mapply(
+    match.fun(FUN), ...,
+    MoreArgs = MoreArgs, SIMPLIFY = FALSE, USE.NAMES = USE.NAMES
+  )
+  if (isFALSE(SIMPLIFY)) {
+    return(results)
+  }
+  simplified(results, function(results) {
+    base::simplify2array(results, higher = identical(SIMPLIFY, "array"))
+  })
+}
+
+simplifying_functions <- list(
+  sapply = traced_sapply, vapply = traced_vapply, mapply = traced_mapply, unlist = traced_unlist
+)

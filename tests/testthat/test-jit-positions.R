@@ -1,0 +1,154 @@
+# Elements of R vectors and lists at traced positions are those of the plain run.
+
+x <- nv_tensor(c(1, 2, 3), "f64")
+n <- nv_scalar(3L, "i32")
+w <- c(0.1, 20, 30)
+m <- matrix(c(1, 2, 3, 4, 5, 6), 2L)
+
+expect_plain <- function(f, ...) {
+  expect_identical(traced_text(jit(f)(...)), traced_text(f(...)), label = deparse1(body(f)))
+}
+
+test_that("a counter chooses elements of R vectors as in the plain run", {
+  for (w in list(w, 1:3, c(TRUE, FALSE, TRUE), c(1, NA, 3), 1e17 + c(0, 16, 32), NULL)) {
+    f <- function(n) {
+      s <- 0
+      for (k in seq_len(n)) s <- s + sum(w[k])
+      s
+    }
+    if (is.null(w)) {
+      expect_error(jit(f)(n), "`w[k]`", fixed = TRUE, class = "joist_error")
+      next
+    }
+    expect_plain(f, n)
+    g <- function(n) {
+      s <- 0
+      for (k in seq_len(n)) s <- s + w[[k]]
+      s
+    }
+    expect_plain(g, n)
+  }
+})
+
+test_that("a position that a branch decides chooses as in the plain run", {
+  for (at in list(2, 3L, 2.7, 1)) {
+    f <- function(x) {
+      k <- 1
+      if (sum(x) > 1) k <- at
+      w[k]
+    }
+    expect_plain(f, x)
+  }
+  expect_plain(function(x) w[which.max(x)], x)
+  expect_plain(function(i) w[i] * 2, nv_tensor(c(3L, 1L)))
+  expect_plain(function(i) w[i + 1L], nv_tensor(c(2L, 1L)))
+  expect_plain(function(x) {
+    k <- 1L
+    if (sum(x) > 1) k <- 2L
+    list(m[k, 2], sum(m[k, ]), m[[k, 3]], m[2, k])
+  }, x)
+})
+
+test_that("one chosen number fits arrays of any rank", {
+  y <- nv_tensor(matrix(1:6, 2L), "f64")
+  expect_plain(function(x, y) list(y * w[which.max(x)], y + m[2, which.min(x)]), x, y)
+  expect_plain(function(x, y) y * sapply(list(x), max) + unlist(list(sum(x))), x, y)
+})
+
+test_that("R flags at a traced position are flags", {
+  flags <- c(TRUE, FALSE, NA)
+  f <- function(n) {
+    s <- 0L
+    for (k in seq_len(n)) if (flags[k]) s <- s + 1L
+    s
+  }
+  expect_plain(f, nv_scalar(2L))
+  expect_error(f(3L), "missing value where TRUE/FALSE needed")
+  expect_error(jit(f)(n), "missing value where TRUE/FALSE needed")
+})
+
+test_that("a position outside is an error that names the vector", {
+  for (at in c(4, 0, -1)) {
+    f <- function(x) {
+      k <- 1
+      if (sum(x) > 1) k <- at
+      w[k]
+    }
+    expect_error(
+      jit(f)(x), "`w[k]`: a position is not one of 1 to 3", fixed = TRUE,
+      class = "joist_value_error"
+    )
+  }
+  rows <- function(n) {
+    s <- 0
+    for (k in seq_len(n)) s <- s + m[k, 2]
+    s
+  }
+  expect_error(jit(rows)(n), "`m[k, 2]`: a position is not one of 1 to 2", fixed = TRUE)
+})
+
+test_that("elements of lists are chosen if they are of one kind", {
+  numbers <- list(1, 2, 4)
+  tensors <- list(x, x * 2, x - 1)
+  vectors <- list(c(1, 2), c(3, 4), c(5, 6))
+  total <- function(l) {
+    function(n) {
+      s <- 0
+      for (k in seq_len(n)) s <- s + sum(l[[k]])
+      s
+    }
+  }
+  for (l in list(numbers, tensors, vectors)) expect_plain(total(l), n)
+  for (l in list(list(1, 2L, 3), list(x, 1, 2), list(x, x[1:2], x), list("a", "b", "c"))) {
+    expect_error(
+      jit(total(l))(n), "`l[[k]]`", fixed = TRUE, class = "joist_trace_error"
+    )
+  }
+})
+
+test_that("text, names and masks that a traced position would choose are named", {
+  words <- c("a", "b", "c")
+  named <- c(a = 1, b = 2, c = 3)
+  first <- function(x) {
+    k <- 1
+    if (sum(x) > 1) k <- 2
+    k
+  }
+  f <- function(x) {
+    k <- first(x)
+    words[k]
+  }
+  expect_error(
+    jit(f)(x), "`words[k]` is of type character", fixed = TRUE, class = "joist_trace_error"
+  )
+  g <- function(x) {
+    k <- first(x)
+    named[k]
+  }
+  expect_error(jit(g)(x), "`named[k]`", fixed = TRUE, class = "joist_trace_error")
+  expect_plain(function(x) {
+    k <- first(x)
+    named[[k]] + sum(named[k])
+  }, x)
+  expect_error(jit(function(x) w[x > 1])(x), "`w[x > 1]`", fixed = TRUE, class = "joist_error")
+})
+
+test_that("values that may be missing at a traced position are named", {
+  put <- function(x) {
+    tab <- w
+    k <- NA
+    if (sum(x) > 1) k <- 2
+    tab[which.max(x)] <- k
+    tab
+  }
+  expect_error(jit(put)(x), "`tab[which.max(x)] <- k`", fixed = TRUE, class = "joist_trace_error")
+})
+
+test_that("derivatives go through values that a position has chosen", {
+  f <- function(x) {
+    s <- 0
+    for (k in nv_seq_len(3L)) s <- s + w[k] * x[k]^2
+    sum(s)
+  }
+  expect_equal(as_array(gradient(f)(x)[[1L]]), 2 * w * c(1, 2, 3))
+})
