@@ -25,7 +25,8 @@ no_gradient <- c(
 complex_gradients <- c(
   "add", "sub", "negate", "mul", "div", "abs", "exp", "real", "imag", "conj", "convert",
   "broadcast_to", "reshape", "transpose", "concatenate", "slice", "update", "pad", "take",
-  "gather", "reduce_sum", "ifelse", "fft", "rfft", "irfft", "matmul", "solve", "inverse",
+  "gather", "reduce_sum", "ifelse", "fft", "rfft", "irfft", "conv", "conv_input", "conv_kernel",
+  "matmul", "solve", "inverse",
   "triangular_solve", "chol", "det", "determinant", "lu", "qr", "eigh", "svd", "eig", "eigvals",
   "alias"
 )
@@ -257,6 +258,26 @@ gradient_rules <- c(matrix_gradient_rules, list(
     list(fit_extent(part, shape(x[[1L]])[at$dim], at$dim))
   },
 
+  # One sum of products of x, a kernel and y: its derivative by each is made of the other two.
+  conv = function(g, x, y, at) {
+    list(
+      function() convolved("conv_input", g, conjugate(x[[2L]]), x[[1L]], at),
+      function() convolved("conv_kernel", conjugate(x[[1L]]), g, x[[2L]], at)
+    )
+  },
+  conv_input = function(g, x, y, at) {
+    list(
+      function() convolved("conv", g, conjugate(x[[2L]]), x[[1L]], at),
+      function() convolved("conv_kernel", g, conjugate(x[[1L]]), x[[2L]], at)
+    )
+  },
+  conv_kernel = function(g, x, y, at) {
+    list(
+      function() convolved("conv_input", conjugate(x[[2L]]), g, x[[1L]], at),
+      function() convolved("conv", conjugate(x[[1L]]), g, x[[2L]], at)
+    )
+  },
+
   # ---- distributions: distributions.R ----
   log_beta = function(g, x, y, at) {
     both <- nv_digamma(x[[1L]] + x[[2L]])
@@ -318,6 +339,13 @@ gradient_rules <- c(matrix_gradient_rules, list(
 
 apply_operation <- function(op, operands, attributes = list()) {
   .Call(joist_r_operation, op, operands, attributes)
+}
+
+# A convolution with the positions of `like`, in the dtype of its operands.
+convolved <- function(op, x, y, like, at) {
+  at$shape <- shape(like)[2L + seq_along(at$shape)]
+  at$dtype <- NULL
+  apply_operation(op, list(x, y), at)
 }
 
 zero_of <- function(x) scalar_like(0, x)

@@ -39,7 +39,8 @@
 #'   [unique][unique.nv_tensor].
 #' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()], [nv_eig()],
 #'   [nv_lstsq()].
-#' \item Fourier transforms: [nv_fft()], [nv_fftfreq()].
+#' \item Signals: [nv_fft()], [nv_fftfreq()], convolutions [nv_conv()], windows
+#'   [nv_reduce_window()], [nv_rolling()], images [nv_resize()].
 #' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
 #' \item Other libraries: [as_tensor()] for the data of other packages, [nv_to_arrow()] for Arrow,
 #'   [python] for Python's arrays, and [nv_to_dlpack()] for any library that reads DLPack.

@@ -20,7 +20,7 @@ nv_set_threads(1)
 reordered <- c(
   "reduce_sum", "reduce_prod", "mean", "matmul", "cumsum", "cumprod", "scatter_add", "scatter_mul",
   "solve", "inverse", "triangular_solve", "chol", "det", "determinant", "lu", "qr", "svd", "eigh",
-  "eig", "eigvals", "fft", "rfft", "irfft"
+  "eig", "eigvals", "fft", "rfft", "irfft", "conv", "conv_input", "conv_kernel"
 )
 
 # Other slices like an operand: its elements in another order. Keys and square matrices of

@@ -163,6 +163,37 @@ static void make_product(struct missing_case *c) {
   c->attributes = with(c->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS, rhs);
 }
 
+/* Extents of 1 to 3 for all, and positions that windows may have beyond the array. */
+static void make_convolution(struct missing_case *c) {
+  const int dims = 1 + (int)random_below(3);
+  int64_t step[3], low[3], interior[3], shape[3];
+  const uint32_t groups = 1 + (uint32_t)random_below(2), n = 1 + (uint32_t)random_below(3);
+  const uint32_t inputs = groups * (1 + (uint32_t)random_below(2));
+  const uint32_t outputs = groups * (1 + (uint32_t)random_below(2));
+  const bool input = c->op == JOIST_OP_CONV_INPUT, kernel = c->op == JOIST_OP_CONV_KERNEL;
+  struct joist_shape *const x = &c->operand[0].shape, *const y = &c->operand[1].shape;
+  *x = (struct joist_shape){2 + dims, {n, input ? outputs : inputs}};
+  *y = (struct joist_shape){2 + dims, {kernel ? n : outputs, kernel ? outputs : inputs / groups}};
+  for (int d = 0; d < dims; d++) {
+    step[d] = 1 + (int64_t)random_below(2);
+    low[d] = (int64_t)random_below(3) - 1;
+    interior[d] = (int64_t)random_below(2);
+    shape[d] = 1 + (int64_t)random_below(3);
+    x->extent[2 + d] = (uint32_t)random_below(4) + (one_in(9) && !input ? 0 : 1);
+    y->extent[2 + d] = 1 + (uint32_t)random_below(3);
+  }
+  if (one_in(3)) x->extent[x->rank++] = 2;
+  if (one_in(3)) y->extent[y->rank++] = 2;
+  const size_t count = (size_t)dims;
+  c->attributes = with_list(c->attributes, JOIST_ATTRIBUTE_STEP, step, count);
+  c->attributes = with_list(c->attributes, JOIST_ATTRIBUTE_LOW, low, count);
+  c->attributes = with_list(c->attributes, JOIST_ATTRIBUTE_INTERIOR, interior, count);
+  c->attributes = with(c->attributes, JOIST_ATTRIBUTE_K, groups);
+  struct joist_shape extents = {dims, {0}};
+  for (int d = 0; d < dims; d++) extents.extent[d] = (uint32_t)shape[d];
+  c->attributes = with_shape(c->attributes, &extents);
+}
+
 static void make_concatenate(struct missing_case *c) {
   const struct joist_shape whole = small_shape(1);
   const int dim = random_dim(&whole);
@@ -287,6 +318,11 @@ static void make_array(struct missing_case *c) {
       break;
     case JOIST_OP_MATMUL:
       make_product(c);
+      break;
+    case JOIST_OP_CONV:
+    case JOIST_OP_CONV_INPUT:
+    case JOIST_OP_CONV_KERNEL:
+      make_convolution(c);
       break;
     case JOIST_OP_CUMSUM:
     case JOIST_OP_CUMPROD:

@@ -190,6 +190,79 @@ static void want_product(const struct missing_case *c, uint8_t *want) {
   }
 }
 
+/* An element of a convolution: of the batch, of channels, at a position, of those of a batch behind
+ * them. */
+static size_t channel_element(const struct joist_shape *shape, int dims, size_t first,
+                              size_t second, const int64_t *at, size_t batch) {
+  size_t index = 0;
+  for (int d = dims - 1; d >= 0; d--) index = index * shape->extent[2 + d] + (size_t)at[d];
+  size_t each = (size_t)shape->extent[0] * shape->extent[1];
+  index = (index * shape->extent[1] + second) * shape->extent[0] + first;
+  for (int d = 0; d < dims; d++) each *= shape->extent[2 + d];
+  return index + (shape->rank > 2 + dims ? batch * each : 0);
+}
+
+/* The next of all positions; false after the last. */
+static bool advance(int64_t *at, const uint32_t *extents, int dims) {
+  for (int d = 0; d < dims; d++) {
+    if (++at[d] < extents[d]) return true;
+    at[d] = 0;
+  }
+  return false;
+}
+
+/* Every product of x, a kernel and y marks its result if the element of the first operand is
+ * missing; a missing element of the second marks all results of its channel. */
+static void want_window(const struct missing_case *c, uint8_t *want) {
+  const struct joist_attributes *const own = &c->attributes;
+  const bool input = c->op == JOIST_OP_CONV_INPUT, kernel = c->op == JOIST_OP_CONV_KERNEL;
+  const struct joist_shape *const made = &c->inference.shape[0];
+  const struct joist_shape *const x = input ? made : &c->operand[0].shape;
+  const struct joist_shape *const k = kernel ? made : &c->operand[1].shape;
+  const struct joist_shape *const y = input    ? &c->operand[0].shape
+                                      : kernel ? &c->operand[1].shape
+                                               : made;
+  const int dims = (int)joist_attribute_length(own, JOIST_ATTRIBUTE_SHAPE);
+  const size_t groups = (size_t)joist_attribute_value(own, JOIST_ATTRIBUTE_K);
+  const size_t batches = made->rank > 2 + dims ? 2 : 1, outputs = k->extent[0] / groups;
+  const size_t n = result_count(c, 0);
+  memset(want, 0, n);
+  if (n == 0) return;
+  for (size_t batch = 0; batch < batches; batch++)
+    for (size_t image = 0; image < x->extent[0]; image++)
+      for (size_t o = 0; o < k->extent[0]; o++)
+        for (size_t i = 0; i < k->extent[1]; i++) {
+          const size_t channel = o / outputs * k->extent[1] + i;
+          int64_t tap[3] = {0}, place[3] = {0}, z[3] = {0};
+          bool none = false;
+          for (int d = 0; d < dims; d++) none |= y->extent[2 + d] == 0 || k->extent[2 + d] == 0;
+          if (none) continue;
+          do do {
+              bool inside = true;
+              for (int d = 0; d < dims; d++) {
+                z[d] = place[d] * joist_attribute_at(own, JOIST_ATTRIBUTE_STEP, d) +
+                       tap[d] * (1 + joist_attribute_at(own, JOIST_ATTRIBUTE_INTERIOR, d)) -
+                       joist_attribute_at(own, JOIST_ATTRIBUTE_LOW, d);
+                inside &= z[d] >= 0 && z[d] < x->extent[2 + d];
+              }
+              const size_t in_k = channel_element(k, dims, o, i, tap, batch);
+              const size_t in_y = channel_element(y, dims, image, o, place, batch);
+              const size_t in_x = inside ? channel_element(x, dims, image, channel, z, batch) : 0;
+              const size_t first = input ? in_y : in_x;
+              const size_t result = input ? in_x : kernel ? in_k : in_y;
+              if (inside && is_missing(&c->operand[0], first)) want[result] = 1;
+              if (!is_missing(&c->operand[1], kernel ? in_y : in_k)) continue;
+              const size_t marked = kernel ? o : input ? channel : o;
+              const size_t each = n / batches;
+              for (size_t r = batch * each; r < (batch + 1) * each; r++)
+                if ((kernel ? r % made->extent[0] : r / made->extent[0] % made->extent[1]) ==
+                    marked)
+                  want[r] = 1;
+            } while (advance(place, y->extent + 2, dims));
+          while (advance(tap, k->extent + 2, dims));
+        }
+}
+
 /* Whether the line of element i along the dim has a missing element. */
 static bool any_along(const struct missing_case *c, size_t i) {
   const int dim = joist_attribute_dim(&c->attributes);
@@ -538,6 +611,8 @@ static void check_mask(const struct missing_case *c, const struct outcome *got) 
       want_scan(c, want);
     else if (rule == JOIST_MISSING_PRODUCT)
       want_product(c, want);
+    else if (rule == JOIST_MISSING_WINDOW)
+      want_window(c, want);
     else if (is_scatter(c->op))
       want_scatter(c, want);
     else if (rule == JOIST_MISSING_ALONG)

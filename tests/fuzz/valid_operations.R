@@ -172,6 +172,30 @@ matmul_call <- function(row) {
   )
 }
 
+conv_call <- function(transposed) {
+  rank <- sample.int(3L, 1L)
+  groups <- pick(c(1L, 1L, 2L, 3L))
+  each <- function(most) sample.int(most, rank, TRUE)
+  taps <- each(3L)
+  dilation <- each(2L)
+  channels <- groups * sample.int(3L, 2L, TRUE)
+  extents <- (taps - 1L) * dilation + each(4L)
+  if (rank == 1L) extents <- extents + sample(0:40, 1L)
+  few <- sample(c(0:5, 16L, 33L), 1L)
+  type <- dtype_of(operation_kinds$conv)
+  kernel <- c(channels[1L], channels[2L] / groups, taps)
+  x <- c(few, channels[if (transposed) 1L else 2L], extents)
+  stride <- each(3L)
+  padding <- if (transposed) 0 else pick(list(0, 1, "same", "valid"))
+  list(
+    f = function(x, kernel) {
+      nv_conv(x, kernel, stride, padding, dilation, groups, transposed = transposed)
+    },
+    operands = lapply(list(x, kernel), random_tensor, dtype = type, style = "share",
+      ambiguous = FALSE)
+  )
+}
+
 # ---- loops ----
 
 loop_call <- function(row) {
@@ -321,6 +345,21 @@ own_calls <- list(
     k <- sample(0:max(1L, shape(x)[dim]), 1L)
     down <- flag()
     list(f = function(x) nv_top_k(x, k, dim, down), operands = list(x))
+  },
+  conv = function(row) conv_call(FALSE),
+  conv_input = function(row) conv_call(TRUE),
+  conv_kernel = function(row) {
+    call <- conv_call(FALSE)
+    extents <- shape(call$operands[[2L]])
+    f <- function(x, y, kernel) {
+      gradient(function(kernel) sum(call$f(x, kernel) * y), "kernel")(kernel)
+    }
+    type <- pick(c("f16", "bf16", "f32", "f64"))
+    x <- nv_convert(call$operands[[1L]], type)
+    kernel <- random_tensor(type, extents, "share", FALSE)
+    list(f = function(x, y) f(x, y, kernel), operands = list(
+      x, random_tensor(type, shape(call$f(x, kernel)), "share", FALSE)
+    ))
   },
   fft = function(row) transformed("fft", nv_fft),
   rfft = function(row) transformed("rfft", nv_rfft),

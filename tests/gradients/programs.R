@@ -379,11 +379,12 @@ compare_differences <- function(f, program, own) {
 # testthat. JAX has no inverses of incomplete gamma and beta functions, and multiplies only at
 # different positions: what is scattered is compared with differences in testthat. Nothing reads
 # what `print` gives. JAX has no products of blocks. Factors in another order and complex
-# eigenvalues are compared with differences in testthat, too.
+# eigenvalues are compared with differences in testthat, and so are convolutions.
 treated <- c(
   unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "rexp", "rgamma", "for", "scan", "if",
   "inverse_gamma", "inverse_beta", "print", "require", "scatter_min", "scatter_max", "scatter_mul",
-  "fft", "rfft", "irfft", "lu", "eig", "eigvals", "packed_product"
+  "fft", "rfft", "irfft", "lu", "eig", "eigvals", "packed_product", "conv", "conv_input",
+  "conv_kernel"
 )
 differentiable <- setdiff(operation_table()$name, c(without_slope, without_gradient))
 lacking <- setdiff(differentiable, treated)

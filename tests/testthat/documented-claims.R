@@ -10,6 +10,7 @@ u <- nv_tensor(1L, "ui8")
 z <- nv_tensor(1i)
 z_matrix <- nv_tensor(matrix(1i))
 s <- nv_tensor(diag(2))
+a3 <- nv_fill(1, c(1, 1, 2))
 none <- nv_tensor(numeric())
 huge <- nv_aval("i8", c(2^16, 2^16))
 key <- nv_key(1)
@@ -297,6 +298,36 @@ raised_errors <- alist(
     joist_value_error = nv_searchsorted(c(1, NA), 1),
     joist_shape_error = nv_searchsorted(x, 1),
     joist_dtype_error = nv_searchsorted(z, 1)
+  ),
+  nv_conv = list(
+    joist_shape_error = nv_conv(a3, array(1, c(1, 3, 1))),
+    joist_shape_error = nv_conv2d(a3, a3), joist_shape_error = nv_conv(a3, array(1, c(1, 3, 9))),
+    joist_value_error = nv_conv(a3, a3, stride = 0),
+    joist_value_error = nv_conv(a3, a3, padding = "no"),
+    joist_value_error = nv_conv(a3, a3, dilation = c(1, 1)),
+    joist_value_error = nv_conv(a3, a3, groups = 0),
+    joist_value_error = nv_conv(a3, a3, output_padding = 1),
+    joist_promotion_error = strict(nv_conv(a3, nv_convert(a3, "i16"))),
+    joist_dtype_error = nv_conv(a3, a3, accumulate = "i32")
+  ),
+  nv_reduce_window = list(
+    joist_value_error = nv_reduce_window(v, 0),
+    joist_value_error = nv_reduce_window(v, 2, stride = 0),
+    joist_value_error = nv_avg_pool(a3, 1, padding = -1), joist_shape_error = nv_max_pool(v, 1),
+    joist_value_error = nv_unfold(v, 2, dilation = 0), joist_shape_error = nv_unfold(v, 9),
+    joist_shape_error = nv_reduce_window(v, 2, dims = 2),
+    joist_shape_error = nv_reduce_window(v, 9),
+    joist_dtype_error = nv_reduce_window(z_matrix, 1)
+  ),
+  nv_resize = list(
+    joist_value_error = nv_resize(x, 0), joist_value_error = nv_resize(x, 2, "box"),
+    joist_shape_error = nv_resize(x, 2, dims = 3), joist_shape_error = nv_resize(none, 2),
+    joist_shape_error = nv_interp(v, v, x)
+  ),
+  nv_rolling = list(
+    joist_value_error = nv_rolling(v, 0), joist_value_error = nv_rolling(v, 2, "sd"),
+    joist_shape_error = nv_rolling(v, 2, dim = 2), joist_shape_error = nv_rolling(v, 9),
+    joist_dtype_error = nv_rolling(z_matrix, 1)
   ),
   nv_mask = list(
     joist_dtype_error = nv_mask(v, 1),
@@ -802,6 +833,23 @@ given_dtypes <- alist(
   nv_mask = list(
     f32 = nv_mask(v, b), i16 = nv_mask(i, NA), bool = nv_is_na(v), ui8 = nv_replace_na(u, 0),
     f32 = nv_coalesce(i, v)
+  ),
+  nv_conv = list(
+    f32 = nv_conv(a3, a3), i16 = nv_conv(nv_convert(a3, "i16"), nv_convert(a3, "i16")),
+    f64 = nv_conv1d(a3, a3, accumulate = "f64"), f32 = nv_conv(a3, a3, transposed = TRUE)
+  ),
+  nv_reduce_window = list(
+    i16 = nv_reduce_window(i, 2), i16 = nv_reduce_window(i, 2, "min"),
+    f32 = nv_reduce_window(v, 2, "sum"), f32 = nv_avg_pool(a3, 2), f32 = nv_max_pool(a3, 2),
+    i16 = nv_unfold(i, 2), `f32?` = nv_reduce_window(i, 2, "mean")
+  ),
+  nv_resize = list(
+    i16 = nv_resize(i, 2, "nearest"), f32 = nv_resize(v, 2), `f32?` = nv_resize(i, 2),
+    f32 = nv_interp(v, nv_sort(v), v)
+  ),
+  nv_rolling = list(
+    f32 = nv_rolling(v, 2), i16 = nv_rolling(i, 2, "max"), `f32?` = nv_rolling(i, 2, "median"),
+    f32 = nv_rolling(v, 2, "var")
   ),
   nv_matmul = list(
     f32 = nv_matmul(i, v), i16 = nv_crossprod(i), i64 = nv_matmul(i, i, accumulate = "i64"),

@@ -84,6 +84,10 @@ operation_calls <- function(n, dtype = NULL) {
   blocks <- nv_fill(0L, c(4 * 34, 8), "ui8")
   minus <- if (substr(type, 1, 1) %in% c("b", "u")) identity else `-`
 
+  # Sixteen signals of sixteen channels.
+  lines_of_all <- nv_reshape(v[seq_len(n %/% 256 * 256)], c(16, 16, n %/% 256))
+  taps <- nv_reshape(w[rep_len(1:4, 768)], c(16, 16, 3))
+
   counted <- jit(function(n) {
     for (k in seq_len(n)) y <- v
     y
@@ -141,6 +145,11 @@ operation_calls <- function(n, dtype = NULL) {
     qr = function() nv_qr(small), svd = function() nv_svd(small),
     eigh = function() nv_eigh(definite), eig = function() nv_eig(small),
     eigvals = function() nv_eigvals(small),
+    conv = function() nv_conv(lines_of_all, taps, padding = 1),
+    conv_input = function() nv_conv(lines_of_all, taps, padding = 1, transposed = TRUE),
+    conv_kernel = core(
+      "conv_kernel", list(lines_of_all, lines_of_all), list(step = 1, low = 1, k = 1, shape = 3)
+    ),
     fft = function() nv_fft(v), rfft = function() nv_rfft(v), irfft = function() nv_irfft(v),
     argmin = function() nv_argmin(v), argmax = function() nv_argmax(m, 1L),
     fold_in = function() nv_fold_in(key, 1L),

@@ -289,7 +289,9 @@ test_that("every function of dims takes their names", {
   more <- list(
     nv_apply = list(f = nv_reduce_sum), nv_gather = list(indices = 2:1), nv_roll = list(shift = 1),
     nv_split = list(n = 3), nv_take_along = list(indices = nv_tensor(array(1L, c(2, 3, 4)))),
-    nv_top_k = list(k = 2), nv_cross = list(y = x)
+    nv_top_k = list(k = 2), nv_cross = list(y = x),
+    nv_reduce_window = list(window = 2), nv_unfold = list(window = 2), nv_rolling = list(k = 2),
+    nv_resize = list(size = 2)
   )
   # These count dimensions, or say where a new one goes.
   other <- c(

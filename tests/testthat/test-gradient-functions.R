@@ -141,6 +141,8 @@ of_op <- function(op, ...) {
   case(function(...) weigh(f(...)), ...)
 }
 
+apply_core <- function(...) joist:::apply_operation(...)
+
 unary <- function(ops, x) stats::setNames(lapply(ops, of_op, x), ops)
 cases <- c(
   unary(c(
@@ -215,6 +217,20 @@ cases <- c(
     gather = case(function(x) weigh(nv_gather(x, nv_tensor(c(3L, 1L, 3L, 2L)), 2)^2), a3),
     gather_one = case(function(x) weigh(nv_gather(x, 2L, 3)), a3),
     gather_matrix = case(function(x) weigh(nv_gather(x, nv_tensor(matrix(c(2L, 1L), 2)), 1)), a3),
+    conv = case(function(x, y) {
+      x <- nv_reshape(x, c(2, 2, 6))
+      weigh(nv_conv(x, nv_reshape(y, c(3, 2, 4)), 2, list(c(1, 2)), 2)^2)
+    }, a3, a3),
+    conv_groups = case(function(x, y) {
+      x <- nv_reshape(x, c(1, 4, 3, 2))
+      y <- nv_conv(x, nv_reshape(y, c(4, 3, 2, 1)), c(1, 2), 1, groups = 2, transposed = TRUE)
+      weigh(y^2)
+    }, a3, a3),
+    conv_kernel = case(function(x, y) {
+      at <- list(step = 2, low = 1, interior = 1, k = 2, shape = 3)
+      x <- nv_reshape(x, c(2, 2, 6))
+      weigh(apply_core("conv_kernel", list(x, nv_reshape(y, c(2, 4, 3))), at)^2)
+    }, a3, a3),
     fft = case(function(x) weigh(Mod(nv_fft(x, c(5, 3), 2:1))), m),
     fft_parts = case(function(x, y) {
       z <- nv_fft(x * 1i + y, dims = 1)

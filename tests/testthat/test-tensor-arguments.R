@@ -56,9 +56,13 @@ valid_arguments <- function() {
     overwrite = TRUE, resume = FALSE, retries = 1L, get = function(key) NULL,
     put = function(key, bytes) NULL, list = function(prefix) character(),
     delete = function(key) NULL, exists = function(key) FALSE,
-    range = function(key, from, size) NULL
+    range = function(key, from, size) NULL,
+    stride = 1, padding = 0, dilation = 1, groups = 1, transposed = FALSE, output_padding = 0,
+    window = 2, count_padding = TRUE, partial = TRUE, method = "linear", antialias = FALSE,
+    xp = 1:3, fp = 1:3, left = 0, right = 1
   )
   named <- list(x = list(a = v, b = i))
+  image <- list(x = nv_fill(1, c(1L, 1L, 3L)), kernel = nv_fill(1, c(1L, 1L, 2L)))
   npz <- tempfile(fileext = ".npz")
   if (requireNamespace("zip", quietly = TRUE)) nv_write_npz(named$x, npz)
   safetensors <- tempfile()
@@ -105,7 +109,14 @@ valid_arguments <- function() {
     nv_chol = square, nv_det = square, nv_determinant = square, nv_eigh = square,
     nv_eig = square, nv_eigvals = square, nv_lu = square, nv_expm = square, nv_lstsq = square,
     nv_pinv = square, nv_matrix_rank = square, nv_matrix_power = square, nv_trace = square,
-    nv_cross = list(x = v, y = v),
+    nv_cross = list(x = v, y = v), nv_conv = image, nv_conv1d = image,
+    nv_max_pool = list(x = image$x), nv_avg_pool = list(x = image$x),
+    nv_reduce_window = list(fun = "max"), nv_rolling = list(fun = "mean", k = 2),
+    nv_resize = list(size = 2L),
+    nv_conv2d = list(x = nv_fill(1, c(1L, 1L, 3L, 3L)), kernel = nv_fill(1, c(1L, 1L, 2L, 2L))),
+    nv_conv3d = list(
+      x = nv_fill(1, c(1L, 1L, 3L, 3L, 1L)), kernel = nv_fill(1, c(1L, 1L, 2L, 2L, 1L))
+    ),
     nv_inv = square, nv_qr = square, nv_svd = square, nv_solve = square,
     nv_triangular_solve = square, nv_matmul = square, nv_crossprod = square,
     nv_tcrossprod = square, nv_dot = square, nv_tril = square, nv_triu = square,

@@ -10,6 +10,7 @@
 #include "core/base/tally.h"
 #include "core/kernels/kernels.h"
 #include "core/program/watch.h"
+#include "core/program/windows.h"
 #include "core/types/convert.h"
 #include "core/types/error.h"
 
@@ -372,6 +373,12 @@ static void to_words(const struct check *check, uint32_t operand, int64_t *words
       joist_value_count(value), check->arrays[check->instruction->operand[operand]], words);
 }
 
+static void finish_product(struct check *check, size_t at, struct state *s) {
+  const uint8_t where = beyond(&s->sum, check->combining.dtype);
+  if (where != 0 && check->combining.saturates) clamp(&s->sum, where, check->combining.dtype);
+  finish(check, at, s);
+}
+
 static joist_status check_product(struct check *check, struct joist_error *error) {
   const struct joist_instruction *const i = check->instruction;
   const struct joist_value *const x = operand_of(check, 0), *const y = operand_of(check, 1);
@@ -408,11 +415,43 @@ static joist_status check_product(struct check *check, struct joist_error *error
       const uint64_t size = (uint64_t)sums[row];
       accumulate(&s.sum, 0, negative ? 0 - size : size, negative);
     }
-    const uint8_t where = beyond(&s.sum, check->combining.dtype);
-    if (where != 0 && check->combining.saturates) clamp(&s.sum, where, check->combining.dtype);
-    finish(check, at, &s);
+    finish_product(check, at, &s);
   }
   free(words);
+  return status;
+}
+
+static joist_status check_convolution(struct check *check, struct joist_error *error) {
+  const struct joist_instruction *const i = check->instruction;
+  const struct joist_shape *const shapes[] = {&operand_of(check, 0)->shape,
+                                              &operand_of(check, 1)->shape, NULL};
+  const struct joist_value *const z = &check->program->values[i->result];
+  struct joist_windows w;
+  joist_status status = joist_windows_make(i->op, shapes, i->attributes, &w, NULL, error);
+  if (status != JOIST_OK) return status;
+  const bool input = w.form == JOIST_CONV_INPUT, kernel = w.form == JOIST_CONV_KERNEL;
+  const size_t inputs = joist_windows_input(&w), kernels = joist_windows_kernel(&w);
+  const size_t outputs = joist_windows_output(&w), terms = joist_windows_terms(&w);
+  const size_t each = kernel ? kernels : input ? inputs : outputs;
+  const size_t results = joist_value_count(z);
+  for (size_t at = 0; at < results && status == JOIST_OK; at++) {
+    const size_t batch = at / each;
+    const size_t x0 =
+        joist_windows_batch(shapes[0], &z->shape, 2 + w.dims, batch) * (input ? outputs : inputs);
+    const size_t y0 =
+        joist_windows_batch(shapes[1], &z->shape, 2 + w.dims, batch) * (kernel ? outputs : kernels);
+    struct state s = {.zero = false};
+    if (at % 1024 == 0) status = joist_run_poll(check->run, error);
+    for (size_t term = 0; term < terms; term++) {
+      size_t lhs, rhs;
+      if (!joist_windows_term(&w, at % each, term, &lhs, &rhs)) continue;
+      const struct whole a = read(check, 0, x0 + lhs), b = read(check, 1, y0 + rhs);
+      uint64_t high, low;
+      multiply(a.magnitude, b.magnitude, &high, &low);
+      accumulate(&s.sum, high, low, a.negative != b.negative);
+    }
+    finish_product(check, at, &s);
+  }
   return status;
 }
 
@@ -459,8 +498,6 @@ static bool may_exceed(const struct check *check) {
   uint64_t bits = magnitudes_of(check, 0);
   size_t n = joist_value_count(x);
   if (joist_op_overflow_rule(check->instruction->op) == JOIST_OVERFLOW_PRODUCT) {
-    const bool transposed =
-        joist_attribute_flag(check->instruction->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
     if (is_signed(operand_of(check, 1)->type.dtype) != is_signed(made)) return true;
     uint64_t high, low;
     /* the complement of a negative number is less than its magnitude, by one; so 0 is 2^64 */
@@ -468,7 +505,8 @@ static bool may_exceed(const struct check *check) {
     multiply(lhs, rhs, &high, &low);
     if (high != 0 || lhs == 0 || rhs == 0) return true;
     bits = low;
-    n = x->shape.extent[transposed ? 0 : 1];
+    n = joist_product_terms(check->instruction->op, &x->shape, &operand_of(check, 1)->shape,
+                            check->instruction->attributes);
   } else if (joist_op_overflow_rule(check->instruction->op) == JOIST_OVERFLOW_SCATTER) {
     bits |= magnitudes_of(check, 2);
     n = joist_value_count(operand_of(check, 1)) + 1;
@@ -502,7 +540,8 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
       status = check_running(&check, error);
       break;
     case JOIST_OVERFLOW_PRODUCT:
-      status = check_product(&check, error);
+      status =
+          joist_is_conv(i->op) ? check_convolution(&check, error) : check_product(&check, error);
       break;
     case JOIST_OVERFLOW_SCATTER:
       status = check_scatter(&check, error);

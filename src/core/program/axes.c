@@ -15,6 +15,7 @@ typedef enum {
   REDUCE,
   POSITION,
   MATRIX_PRODUCT,
+  CONVOLUTION,
   SOLUTION,
   INVERSE
 } rule;
@@ -95,9 +96,9 @@ static void reduced(uint32_t gone, const struct joist_shape *from, const struct 
 }
 
 /* Batch dims are the first operand's, or of the second where it has the extent. */
-static void batched(const struct joist_shape *const *operands, size_t n,
+static void batched(const struct joist_shape *const *operands, size_t n, int first,
                     const struct joist_shape *to, struct joist_axis *axes) {
-  for (int d = 2; d < to->rank; d++)
+  for (int d = first; d < to->rank; d++)
     for (uint32_t k = 0; k < n; k++)
       if (operands[k]->rank > d && operands[k]->extent[d] == to->extent[d]) {
         axes[d] = whole(k, d);
@@ -114,7 +115,7 @@ static void matrix_product(const struct joist_attributes *attributes,
   int d = 0;
   if (lhs >= 2 && d < to->rank) axes[d++] = whole(0, transposed_lhs ? 1 : 0);
   if (rhs >= 2 && d < to->rank) axes[d++] = whole(1, transposed_rhs ? 0 : 1);
-  if (lhs >= 2 && rhs >= 2) batched(operands, 2, to, axes);
+  if (lhs >= 2 && rhs >= 2) batched(operands, 2, 2, to, axes);
 }
 
 void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
@@ -171,17 +172,26 @@ void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
     case MATRIX_PRODUCT:
       matrix_product(attributes, operands, result, axes);
       break;
+    case CONVOLUTION: { /* the batch of one operand, and channels of the kernel that has them all */
+      struct joist_shape positions = {.rank = 0};
+      (void)joist_attribute_shape(attributes, &positions);
+      const int channels = op == JOIST_OP_CONV ? 0 : 1;
+      axes[0] = whole(0, 0);
+      if (operands[1]->extent[channels] == result->extent[1]) axes[1] = whole(1, channels);
+      batched(operands, n, 2 + positions.rank, result, axes);
+      break;
+    }
     case SOLUTION: /* of a x = b: the columns of a, and the columns of b */
       if (operands[0]->rank >= 2 && result->rank >= 1) axes[0] = whole(0, 1);
       if (operands[1]->rank >= 2 && result->rank >= 2) axes[1] = whole(1, 1);
-      batched(operands, n, result, axes);
+      batched(operands, n, 2, result, axes);
       break;
     case INVERSE:
       if (operands[0]->rank >= 2) {
         axes[0] = whole(0, 1);
         axes[1] = whole(0, 0);
       }
-      batched(operands, n, result, axes);
+      batched(operands, n, 2, result, axes);
       break;
   }
 }

@@ -375,6 +375,60 @@ static void add_product(struct builder *b, joist_value_id *result, joist_value_i
   *result = joist_mask_main_operation(b, b->m->operands);
 }
 
+/* ---- convolutions ---- */
+
+/* A convolution of masks: TRUE where any element is. */
+static joist_value_id convolved(struct builder *b, joist_value_id x, joist_value_id y,
+                                uint32_t names) {
+  struct joist_attributes attributes = joist_mask_kept_attributes(b, names);
+  const int64_t ones[] = {1, 1, 1};
+  const joist_value_id ids[] = {x, y};
+  if (!(names >> JOIST_ATTRIBUTE_SHAPE & 1))
+    joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_SHAPE, ones,
+                              joist_attribute_length(b->m->attributes, JOIST_ATTRIBUTE_SHAPE));
+  return joist_mask_emit(b, b->m->op, ids, 2, &attributes);
+}
+
+static joist_value_id all_of(struct builder *b, const struct joist_shape *shape) {
+  return joist_mask_broadcast(b, joist_mask_constant(b, JOIST_BOOL, 1), shape);
+}
+
+/* Missing elements of the second operand are in the sums of all positions, if as factors of 0. */
+static joist_value_id lines_of_second(struct builder *b) {
+  if (!has_mask(b, 1) || b->status != JOIST_OK) return JOIST_NO_MASK;
+  int64_t dims[JOIST_RANK_MAX];
+  size_t count = 0;
+  const uint32_t positions = joist_attribute_length(b->m->attributes, JOIST_ATTRIBUTE_SHAPE);
+  if (b->m->op == JOIST_OP_CONV_KERNEL) dims[count++] = 0;
+  for (uint32_t d = 0; d < positions; d++) dims[count++] = 2 + (int64_t)d;
+  struct joist_attributes attributes = joist_mask_none;
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, count);
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DROP, 0);
+  const joist_value_id any =
+      joist_mask_emit(b, JOIST_OP_REDUCE_ANY, &b->m->masks[1], 1, &attributes);
+  struct joist_shape channels = *result_shape(b);
+  for (int d = 0; d < channels.rank; d++) channels.extent[d] = 1;
+  channels.extent[1] = value_of(b, b->m->operands[0])->shape.extent[1];
+  return convolved(b, all_of(b, &channels), any, 1u << JOIST_ATTRIBUTE_K);
+}
+
+/* Missing elements of the first operand are where a window has them. */
+static joist_value_id windows_of_first(struct builder *b) {
+  if (!has_mask(b, 0) || b->status != JOIST_OK) return JOIST_NO_MASK;
+  const struct joist_shape other = value_of(b, b->m->operands[1])->shape;
+  return convolved(b, b->m->masks[0], all_of(b, &other),
+                   1u << JOIST_ATTRIBUTE_STEP | 1u << JOIST_ATTRIBUTE_LOW |
+                       1u << JOIST_ATTRIBUTE_INTERIOR | 1u << JOIST_ATTRIBUTE_K |
+                       1u << JOIST_ATTRIBUTE_SHAPE);
+}
+
+static void add_window(struct builder *b, joist_value_id *result, joist_value_id *mask) {
+  const joist_value_id first = windows_of_first(b);
+  b->result_mask = *mask =
+      joist_mask_broadcast(b, joist_mask_either(b, first, lines_of_second(b)), result_shape(b));
+  *result = joist_mask_main_operation(b, b->m->operands);
+}
+
 /* ---- any of them ---- */
 
 /* With NA_RM, NaN is left out as missing values are. */
@@ -444,6 +498,9 @@ joist_status joist_missing_add(struct joist_program *program, const struct joist
       break;
     case JOIST_MISSING_PRODUCT:
       add_product(b, results, masks);
+      break;
+    case JOIST_MISSING_WINDOW:
+      add_window(b, results, masks);
       break;
     case JOIST_MISSING_NONE:
     case JOIST_MISSING_REFUSE:

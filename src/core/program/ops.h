@@ -68,6 +68,7 @@ typedef enum {
   JOIST_MISSING_MATRIX,    /* where any element of the matrix is */
   JOIST_MISSING_LINE,      /* where any element of the line along the dim is */
   JOIST_MISSING_PRODUCT,   /* where an element of the row or the column is missing */
+  JOIST_MISSING_WINDOW,    /* where an element that is multiplied by another one is missing */
   JOIST_MISSING_REFUSE     /* an error */
 } joist_missing_rule;
 
@@ -79,7 +80,7 @@ typedef enum {
   JOIST_OVERFLOW_NARROW,    /* an element of a dtype of fewer bits than it is computed in */
   JOIST_OVERFLOW_TOTAL,     /* a sum or a product */
   JOIST_OVERFLOW_RUNNING,   /* one so far */
-  JOIST_OVERFLOW_PRODUCT,   /* an element of a matrix product */
+  JOIST_OVERFLOW_PRODUCT,   /* an element of a matrix product or a convolution */
   JOIST_OVERFLOW_SCATTER    /* an element that was added to */
 } joist_overflow_rule;
 

@@ -1,6 +1,7 @@
 /* What can go wrong, by dtypes and shapes. */
 #include "core/program/watch.h"
 
+#include "core/program/windows.h"
 #include "core/promotion/change.h"
 #include "core/types/loss.h"
 
@@ -70,9 +71,8 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
       if (rule == JOIST_OVERFLOW_TOTAL && results > 0) n /= results;
       return sum_exceeds(from, digits, n, made);
     case JOIST_OVERFLOW_PRODUCT: {
-      const struct joist_shape *const shape = &arguments[0].shape;
-      const bool transposed = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
-      const size_t inner = shape->rank < 2 ? n : shape->extent[transposed ? 0 : 1];
+      const size_t inner =
+          joist_product_terms(op, &arguments[0].shape, &arguments[count - 1].shape, attributes);
       const joist_dtype other = arguments[count - 1].operand.type.dtype;
       return sum_exceeds(from, digits + joist_dtype_digits(other), inner, made) ||
              (joist_dtype_kind(other) == JOIST_KIND_INT &&

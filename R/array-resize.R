@@ -1,0 +1,143 @@
+#' Resize images and interpolate
+#'
+#' `nv_resize()` makes an array larger or smaller along dimensions, as images are resized.
+#' `nv_interp()` interpolates linearly between points.
+#'
+#' The method, with pixels as areas (the center of the first one is at 0.5) and weights that are
+#' zero outside the array and sum to 1, is that of JAX's `jax.image.resize()`, and for `antialias =
+#' FALSE` and `"nearest"` or `"linear"` that of PyTorch's `interpolate()` without `align_corners`.
+#' `"cubic"` is the kernel of Keys with a = -0.5. With `antialias`, a kernel is as much wider as the
+#' array becomes smaller.
+#'
+#' One dimension is resized after the other: each element is a sum of a few elements of the
+#' dimension, which are added in `f32` for `f16` and `bf16`.
+#'
+#' `nv_interp()` is NumPy's `interp()`: at `x` the value of the line through the points `(xp, fp)`,
+#' before the first and after the last point their `fp`, or `left` and `right`.
+#'
+#' @param x A tensor or an R array: the array to resize, or the positions to interpolate at.
+#' @param size The new extents along `dims`: whole R numbers.
+#' @param method `"linear"`, `"nearest"` or `"cubic"`.
+#' @param dims Dimensions, or their names; `NULL` for the first ones, as many as `size` has.
+#' @param antialias `FALSE` reads the nearest elements only, also where the array becomes smaller.
+#' @param xp,fp Tensors or R vectors of equal length: positions in increasing order, and values.
+#' @param left,right Values before the first and after the last position; `NULL` for the first and
+#'   the last of `fp`.
+#' @return `nv_resize()`: a tensor of the dtype of `x` for `"nearest"`, else of the dtype of
+#'   [nv_mean()]. `nv_interp()`: a tensor of the shape of `x`, of the dtype of a quotient of `fp`
+#'   and `xp`. Both have derivatives.
+#' @section Errors: `joist_value_error` for an unknown method or a `size` that is not positive whole
+#'   numbers; `joist_shape_error` for dimensions that do not exist or are empty, and for points that
+#'   are not two vectors of equal length.
+#' @references Robert Keys: Cubic convolution interpolation for digital image processing. IEEE
+#'   Transactions on Acoustics, Speech, and Signal Processing 29 (1981), 1153-1160.
+#' @examples
+#' image <- nv_tensor(matrix(1:6, 2), "f32")
+#' nv_resize(image, c(4, 6))
+#' nv_resize(image, 2, "nearest", dims = 2)
+#' nv_interp(c(0.5, 1.5, 9), 1:3, c(10, 20, 40))
+#' @export
+nv_resize <- function(x, size, method = "linear", dims = NULL, antialias = TRUE) {
+  check_choice(method, "method", c("linear", "nearest", "cubic"))
+  check_flag(antialias, "antialias")
+  check_static(size, "size")
+  x <- as_operand(x)
+  dims <- if (is.null(dims)) seq_along(size) else dims_of(dims, x)
+  check_dims(dims, "dims", ndims(x))
+  if (!is_whole(size) || length(size) != length(dims) || any(size < 1)) {
+    stop_joist(
+      "joist_value_error", "`size` must be positive whole numbers, one for each of `dims`"
+    )
+  }
+  if (any(shape(x)[dims] < 1L)) {
+    stop_joist("joist_shape_error", "no elements to resize: `x` is ", shape_text(x))
+  }
+  fused("resize", resized, x, as.double(size), method, dims, antialias)
+}
+
+resized <- function(x, size, method, dims, antialias) {
+  if (method == "nearest") {
+    for (k in seq_along(dims)) {
+      extent <- shape(x)[dims[k]]
+      at <- pmin(floor((seq_len(size[k]) - 0.5) * extent / size[k]), extent - 1) + 1
+      x <- nv_gather(x, nv_tensor(at, "i64"), dims[k])
+    }
+    return(x)
+  }
+  made <- nv_mean(none_of(x))
+  result <- nv_convert(like(x, made), dtype_facts(dtype(made))$compute, ambiguous(made))
+  # What makes the array smaller goes first.
+  for (k in order(size / shape(x)[dims])) {
+    if (size[k] != shape(x)[dims[k]]) {
+      result <- resized_along(result, size[k], method, dims[k], antialias)
+    }
+  }
+  like(result, made)
+}
+
+resized_along <- function(x, size, method, dim, antialias) {
+  taps <- resize_taps(shape(x)[dim], size, method, antialias)
+  across <- replace(rep(1L, ndims(x)), dim, as.integer(size))
+  parts <- lapply(seq_len(ncol(taps$at)), function(k) {
+    weights <- nv_tensor(taps$weights[, k], dtype(x), across, ambiguous(x))
+    nv_gather(x, nv_tensor(taps$at[, k], "i64"), dim) * weights
+  })
+  Reduce(`+`, parts)
+}
+
+# The positions that each new element is a sum of, and their weights: a row for each.
+resize_taps <- function(extent, size, method, antialias) {
+  scale <- extent / size
+  wide <- if (antialias) max(scale, 1) else 1
+  kernel <- switch(method,
+    linear = function(d) pmax(1 - d, 0),
+    cubic = function(d) {
+      outer <- ifelse(d < 2, ((-0.5 * d + 2.5) * d - 4) * d + 2, 0)
+      ifelse(d < 1, ((1.5 * d - 2.5) * d) * d + 1, outer)
+    }
+  )
+  reach <- wide * if (method == "linear") 1 else 2
+  center <- (seq_len(size) - 0.5) * scale - 0.5
+  first <- ceiling(center - reach)
+  at <- outer(first, seq(0, floor(2 * reach)), `+`)
+  weights <- kernel(abs(at - center) / wide)
+  dim(weights) <- dim(at)
+  weights[at < 0 | at > extent - 1] <- 0
+  used <- colSums(weights != 0) > 0
+  at <- pmin(pmax(at[, used, drop = FALSE], 0), extent - 1) + 1
+  list(at = at, weights = (weights / rowSums(weights))[, used, drop = FALSE])
+}
+
+#' @rdname nv_resize
+#' @export
+nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
+  xp <- as_points(xp)
+  fp <- as_points(fp)
+  x <- as_operand(x)
+  n <- length(xp)
+  if (ndims(xp) != 1L || ndims(fp) != 1L || length(fp) != n || n < 1L) {
+    stop_joist(
+      "joist_shape_error", "`xp` and `fp` must be two vectors of equal length, not ",
+      shape_text(xp), " and ", shape_text(fp)
+    )
+  }
+  after <- nv_clamp(2L, nv_searchsorted(xp, x, "right") + 1L, max(n, 2L))
+  if (n == 1L) {
+    made <- nv_broadcast_to(nv_reshape(fp / nv_ifelse(xp == xp, 1, xp), integer()), shape(x))
+  } else {
+    low <- nv_gather(xp, after - 1L)
+    high <- nv_gather(xp, after)
+    from <- nv_gather(fp, after - 1L)
+    step <- high - low
+    share <- (x - low) / nv_ifelse(step == 0, 1, step)
+    made <- from + share * (nv_gather(fp, after) - from)
+  }
+  first <- nv_gather(xp, 1L)
+  last <- nv_gather(xp, n)
+  before <- if (is.null(left)) nv_gather(fp, 1L) else as_operand(left)
+  behind <- if (is.null(right)) nv_gather(fp, n) else as_operand(right)
+  made <- nv_ifelse(x < first, like(before + 0 * nv_gather(fp, 1L), made), made)
+  nv_ifelse(x > last, like(behind + 0 * nv_gather(fp, n), made), made)
+}
+
+as_points <- function(x) if (is_tensor(x)) x else nv_flatten(as_operand(x))
