@@ -18,8 +18,12 @@ joined_numbers <- function(x, least = "logical") {
 }
 
 is_joinable <- function(x) {
-  is_carriable(x) && (is.numeric(x) || is.logical(x)) && length(x) > 0L && is.null(dim(x)) &&
-    is.null(attr(x, "names", TRUE)) && mixed(x) == 0L && (is_own_number(x) || !is_wide(x))
+  is_unnamed_vector(x) && is_carriable(x) && mixed(x) == 0L && (is_own_number(x) || !is_wide(x))
+}
+
+is_unnamed_vector <- function(x) {
+  (is.numeric(x) || is.logical(x)) && length(x) > 0L && is.null(dim(x)) &&
+    is.null(attr(x, "names", TRUE))
 }
 
 # Integers that R may see as NA.
