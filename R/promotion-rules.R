@@ -200,7 +200,8 @@ promotion_rule_sets <- function() {
 #' Octave and MATLAB. Assignment is stricter, by `[<-`, [nv_fill_like()], [nv_pad()],
 #' [nv_scatter_add()] and to stores: an element beyond the range of the dtype is an error
 #' (`joist_overflow_error`), as an R number is, whatever `on` says, but for integer dtypes with
-#' `overflow = "saturate"`; one that is rounded is a `loss`. Missing elements do not
+#' `overflow = "saturate"`; one that is rounded is a `loss`. Ambiguous floats are rounded as R
+#' numbers are: a `loss` is what becomes infinite, as 70000 in `f16`. Missing elements do not
 #' count, nor does what [nv_convert()] or an argument `dtype` asks for. Code that wraps on purpose,
 #' such as a hash, sets `overflow = "ok"`, which costs nothing.
 #'

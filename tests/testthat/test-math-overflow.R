@@ -289,6 +289,94 @@ test_that("loops and machine code report the same", {
   }
 })
 
+test_that("arrays of many tiles are counted in all forms, where results replace operands, too", {
+  n <- 50000L
+  x <- (seq_len(n) * 7919) %% 65536 - 32768
+  y <- ifelse(seq_len(n) > 20000, (seq_len(n) * 104729) %% 65536 - 32768, 0)
+  x[seq_len(20000)] <- x[seq_len(20000)] %% 50
+  steps <- list()
+  wrapped <- function(v) {
+    beyond <- which(v < -32768 | v > 32767)
+    steps[[length(steps) + 1L]] <<- c(length(beyond), beyond[1L])
+    (v + 32768) %% 65536 - 32768
+  }
+  sum_of <- wrapped(x + y)
+  product <- wrapped(sum_of * 3)
+  a <- wrapped(product - y)
+  b <- wrapped(wrapped(a - 5) * 7)
+  last <- wrapped(b + max(a))
+  f <- function(x, y) {
+    a <- (x + y) * 3L - y
+    b <- (a - 5L) * 7L
+    b + nv_reduce_max(a)
+  }
+  x <- nv_tensor(x, "i16")
+  y <- nv_tensor(y, "i16")
+  forms <- list(f, jit(f, native = "never"), jit(f, native = "wait"))
+  for (form in forms) {
+    w <- found(for (k in 1:2) result <- form(x, y))
+    told <- lapply(w, function(one) c(one$count, one$position))
+    # The same operation in one function tells once for each line that has it.
+    expect_true(all(told %in% steps))
+    expect_setequal(unique(told), steps)
+    expect_identical(as.vector(result), as.integer(last))
+  }
+})
+
+test_that("kernels count what wraps as one result at a time does", {
+  operations <- list(
+    add = list(`+`, exact = `+`), sub = list(`-`, exact = `-`), mul = list(`*`, exact = `*`),
+    negate = list(function(x, y) -x, exact = function(x, y) -x),
+    abs = list(function(x, y) abs(x), exact = function(x, y) abs(x)),
+    shift = list(function(x, y) nv_shift_left(x, nv_bitwise_and(y, nv_scalar(3L, dtype(y)))),
+      exact = function(x, y) x * 2^(y %% 4))
+  )
+  n <- 20000L
+  for (dtype in c("i8", "ui8", "i16", "ui16", "i32", "ui32")) {
+    bounds <- bounds_of(dtype)
+    span <- bounds[2L] - bounds[1L] + 1
+    x <- (seq_len(n) * 1299709 * 15485863) %% span + bounds[1L]
+    y <- (seq_len(n) * 611953 * 7368787) %% span + bounds[1L]
+    x[seq_len(5000)] <- 1
+    y[seq_len(5000)] <- 0
+    for (name in names(operations)) {
+      if (name == "abs" && bounds[1L] == 0) next
+      exact <- operations[[name]]$exact(x, y)
+      beyond <- exact < bounds[1L] | exact > bounds[2L]
+      w <- found(operations[[name]][[1L]](nv_tensor(x, dtype), nv_tensor(y, dtype)))
+      want <- if (any(beyond)) c(sum(beyond), which(beyond)[1L]) else numeric()
+      expect_equal(c(counts(w), positions(w)), want, info = paste(name, dtype))
+    }
+  }
+})
+
+test_that("what becomes infinite of ambiguous floats is a loss, and nothing else of them", {
+  h <- nv_tensor(c(1, 2, 3), "f16")
+  a <- nv_tensor(c(0.1, 70000, -1e9), ambiguous = TRUE)
+  one <- nv_tensor(70000, ambiguous = TRUE)
+  ways <- list(
+    function(h, a) h * a, function(h, a) c(h, a)[4:6], function(h, a) nv_ifelse(h > 5, h, a),
+    function(h, a) (h * a - h) * 2,
+    function(h, a) nv_matmul(nv_reshape(h, c(3L, 1L)), nv_reshape(a, c(1L, 3L)))
+  )
+  for (way in ways) {
+    for (f in list(way, jit(way), jit(way, native = "wait"))) {
+      w <- found(f(h, a))
+      expect_equal(w[[1L]][c("kind", "count")], list(kind = "loss", count = 2))
+      expect_length(w, 1L)
+      expect_length(found(f(h, nv_tensor(c(0.1, 65504, NaN), ambiguous = TRUE))), 0L)
+      expect_error(
+        with_promotion(NULL, f(h, a), on = c(loss = "error")),
+        class = "joist_loss_error"
+      )
+    }
+  }
+  expect_equal(counts(found(h * one)), 1)
+  expect_equal(counts(found(jit(function(h, a) h * a)(h, one))), 1)
+  expect_length(found(h * nv_tensor(0.1, ambiguous = TRUE)), 0L)
+  expect_length(found(h * nv_tensor(Inf, ambiguous = TRUE)), 0L)
+})
+
 test_that("scalars in compiled loops wrap at the bounds, and nowhere else", {
   operations <- list(`+`, `-`, `*`)
   for (dtype in c("i8", "i16", "i32", "ui8", "ui16", "ui32")) {

@@ -7,15 +7,29 @@ void joist_tally_init(struct joist_tally *tally) {
   tally->count = 0;
 }
 
-void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t instruction,
-                     joist_found kind, size_t count, size_t first) {
-  if (count == 0) return;
+static void lock(struct joist_tally *tally) {
   while (atomic_flag_test_and_set_explicit(&tally->busy, memory_order_acquire)) continue;
+}
+static void unlock(struct joist_tally *tally) {
+  atomic_flag_clear_explicit(&tally->busy, memory_order_release);
+}
+
+/* The number of the finding, or that of all for none. */
+static size_t find(const struct joist_tally *tally, const void *program, uint32_t instruction,
+                   joist_found kind) {
   size_t k = 0;
   while (k < tally->count &&
          (tally->found[k].program != program || tally->found[k].instruction != instruction ||
           tally->found[k].kind != kind))
     k++;
+  return k;
+}
+
+void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t instruction,
+                     joist_found kind, size_t count, size_t first) {
+  if (count == 0) return;
+  lock(tally);
+  size_t k = find(tally, program, instruction, kind);
   if (k < tally->count) {
     tally->found[k].count += count;
     if (first < tally->found[k].first) tally->found[k].first = first;
@@ -24,5 +38,15 @@ void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t in
     tally->found[k] = (struct joist_finding){program, instruction, kind, count, first};
     tally->count = k + 1;
   }
-  atomic_flag_clear_explicit(&tally->busy, memory_order_release);
+  unlock(tally);
+}
+
+bool joist_tally_has(struct joist_tally *tally, const void *program, uint32_t instruction,
+                     joist_found kind, size_t first) {
+  if (tally == NULL || atomic_load_explicit(&tally->count, memory_order_relaxed) == 0) return false;
+  lock(tally);
+  const size_t k = find(tally, program, instruction, kind);
+  const bool before = k < tally->count && tally->found[k].first <= first;
+  unlock(tally);
+  return before;
 }

@@ -25,7 +25,7 @@ struct joist_finding {
 struct joist_tally {
   atomic_flag busy;
   atomic_bool suspected; /* something may not have fitted, and was not counted */
-  size_t count;          /* findings; later ones than the first few are dropped */
+  _Atomic size_t count;  /* findings; later ones than the first few are dropped */
   struct joist_finding found[JOIST_TALLY_MOST];
 };
 
@@ -34,6 +34,11 @@ void joist_tally_init(struct joist_tally *tally);
 /* Adds `count` elements, the first at `first`. */
 void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t instruction,
                      joist_found kind, size_t count, size_t first);
+
+/* Whether it has such an element at `first` or before, so that one from there on only adds to the
+ * count. `tally` may be NULL. */
+bool joist_tally_has(struct joist_tally *tally, const void *program, uint32_t instruction,
+                     joist_found kind, size_t first);
 
 static inline void joist_tally_suspect(struct joist_tally *tally) {
   atomic_store_explicit(&tally->suspected, true, memory_order_relaxed);

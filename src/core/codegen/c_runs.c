@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
+#include "core/codegen/c_text.h"
 #include "core/kernels/kernels.h"
+#include "core/program/watch.h"
 
 static const struct joist_c_expression *expression_of_step(struct writer *w,
                                                            const struct joist_code_step *step) {
@@ -189,6 +191,24 @@ static const char *test_of_flag(struct writer *w, const struct joist_code_step *
   return step->kind == JOIST_CODE_WRAPS && joist_c_need_wraps(w, step->op, step->from) ? "<" : "!=";
 }
 
+/* The number of what is counted for the step of a single value; JOIST_C_LOST if the run is to be
+ * suspected: an instruction that two steps watch or that keeps a range, means, rounded results. */
+static uint32_t lost_number(struct writer *w, const struct place *at,
+                            const struct joist_code_step *step) {
+  const struct joist_code *const code = w->lowered;
+  const uint32_t own = code->instruction[step - code->steps];
+  const struct joist_instruction *const i = &at->plan->program->instructions[own];
+  const bool converts = step->kind == JOIST_CODE_LOSES;
+  for (const struct joist_code_step *s = code->steps; s < code->steps + code->step_count; s++)
+    if (is_watch(s) && s != step && code->instruction[s - code->steps] == own) return JOIST_C_LOST;
+  if (w->nest == NULL || step->kind == JOIST_CODE_BEYOND || i->signature.rounds_float ||
+      (i->watch & JOIST_WATCH_RANGE) || joist_mean_is_exact(at->plan->program, i) ||
+      w->made->lost_count == JOIST_C_LOST)
+    return JOIST_C_LOST;
+  w->made->lost[w->made->lost_count] = (struct joist_c_lost){at->body, own, converts};
+  return w->made->lost_count++;
+}
+
 static void add_watch(struct writer *w, const struct place *at,
                       const struct joist_code_step *step) {
   const char *const type = type_of_flag(step);
@@ -214,7 +234,14 @@ static void add_watch(struct writer *w, const struct place *at,
         (long long)joist_dtype_max_int((joist_dtype)step->op));
   }
   ADD(step->to ? "))" : ")");
-  if (at->manner == JOIST_C_ALONE) ADD(" %s 0) native->wrapped = 1", test_of_flag(w, step));
+  if (at->manner == JOIST_C_ALONE) {
+    const uint32_t lost = lost_number(w, at, step);
+    ADD(" %s 0) ", test_of_flag(w, step));
+    if (lost == JOIST_C_LOST)
+      ADD("native->wrapped = 1");
+    else
+      ADD("native->lost[%u]++", lost);
+  }
   ADD(";\n");
 }
 

@@ -85,7 +85,7 @@ static bool finish(struct writer *w, const char *head, bool wide) {
 
 static bool start(struct writer *w, struct joist_c_source *made) {
   made->text = NULL;
-  made->fold_count = 0;
+  made->fold_count = made->lost_count = 0;
   w->made = made;
   w->lowered = malloc(sizeof *w->lowered);
   return w->lowered != NULL;

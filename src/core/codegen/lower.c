@@ -101,6 +101,7 @@ static void lower_watch(struct lowering *low, const struct joist_step *from, uin
   step->in[1] = second;
   step->in[2] = mask;
   step->out = (uint16_t)low->code->flag_count++;
+  if (!low->full) low->code->instruction[step - low->code->steps] = from->instruction;
 }
 
 /* An operand that its conversion may change. Where flags are coarse: which has more digits. */
@@ -108,6 +109,7 @@ static void lower_loses(struct lowering *low, const struct joist_step *from, joi
                         joist_dtype to, uint16_t number) {
   const joist_kind kind = joist_dtype_kind(own), target = joist_dtype_kind(to);
   const bool whole = kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
+  low->full |= from->only_beyond; /* interpreted */
   if (!low->options.coarse) {
     lower_watch(low, from, JOIST_CODE_LOSES, (uint16_t)to, own, number, number);
     return;

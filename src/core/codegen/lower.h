@@ -19,7 +19,7 @@ struct joist_code {
   bool checked;        /* a step can fail */
   bool rows;           /* the sinks have a result per row, not one for all elements */
   struct joist_code_step steps[JOIST_CODE_STEPS];
-  uint32_t instruction[JOIST_CODE_STEPS]; /* of KERNEL and FOLD */
+  uint32_t instruction[JOIST_CODE_STEPS]; /* of KERNEL, FOLD and steps that set flags */
   uint32_t array[JOIST_CODE_ARRAYS];      /* number of a value, or PARTIAL + number of a sink */
   int64_t base[JOIST_CODE_ARRAYS];        /* the element of it that is read as the first */
   int64_t stride[JOIST_CODE_GATHERS][JOIST_RANK_MAX];

@@ -21,6 +21,8 @@ struct joist_native {
   /* The same for rows: of an array of inner x middle x outer elements, over `middle`. */
   void (*fold_rows)(struct joist_native *, uint32_t fold, size_t inner, size_t middle, size_t outer,
                     const void *in, void *out);
+  size_t
+      *lost; /* how many such values were counted, by the numbers in the text: they set no flag */
 };
 
 typedef int joist_native_loop(struct joist_native *);

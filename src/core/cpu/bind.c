@@ -24,6 +24,7 @@ static void bind_watch(const struct joist_instruction *i, struct joist_step *ste
   step->looks[0] = (joist_bound *)joist_may_wrap_find(step->op, i->signature.compute);
   step->looks[1] = (joist_bound *)joist_wraps_find(step->op, i->signature.compute);
   step->looks[2] = (joist_bound *)joist_stream_wrap_find(step->op, i->signature.compute);
+  step->looks[3] = (joist_bound *)joist_count_wraps_find(step->op, i->signature.compute);
   step->fused = joist_may_wrap_is_fused(step->op, i->signature.compute);
 }
 

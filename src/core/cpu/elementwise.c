@@ -42,6 +42,8 @@ struct loop {
   size_t accumulator;            /* bytes of the largest of the sinks' accumulators */
   const struct joist_step *lone; /* all there is to do is to fold an array */
   joist_native_part *part;       /* compiled code for all steps but folds; NULL for none */
+  atomic_bool *left;             /* set when a tile did not fit: others are interpreted, too */
+  size_t kept;                   /* bytes of a tile's operands that the part writes over */
   atomic_bool *decided;          /* set when no other element can change the result; NULL: never */
   joist_stream_lines *stream;    /* NULL when no result is written past the caches */
   size_t stream_from;            /* bytes from which it is */
@@ -52,9 +54,10 @@ struct loop {
   size_t stride;
 };
 
-/* The memory of one worker: this struct, then its arena, then its rows. */
+/* The memory of one worker: this struct, then its arena, what it keeps of operands, its rows. */
 struct worker {
   char *arena;
+  char *kept;
   char *rows; /* per sink and depth: a combined row */
   uint32_t depth;
   size_t width;         /* of the rows that are being combined */
@@ -201,8 +204,50 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   return n;
 }
 
-/* All steps but the folds. */
-static void run_native(const struct loop *loop, const struct worker *worker, size_t first,
+/* Whether the step reads an array, element by element, that the group may write over. */
+static bool reads_changed(const struct loop *loop, const struct joist_step *step, uint32_t k) {
+  if (!step->in[k].array || step->kind == JOIST_STEP_SPLAT || step->kind == JOIST_STEP_GATHER)
+    return false;
+  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  for (uint32_t s = 0; s < loop->group->step_count; s++)
+    if (steps[s].kind != JOIST_STEP_FOLD && steps[s].out.array &&
+        loop->arrays[steps[s].out.index] == loop->arrays[step->in[k].index])
+      return true;
+  return false;
+}
+
+/* The bytes of each tile that a part that watches writes over. */
+static size_t bytes_kept(const struct loop *loop) {
+  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  const size_t room = loop->group->room, width = loop->cut.width;
+  bool watched = false;
+  size_t bytes = 0;
+  for (uint32_t s = 0; s < loop->group->step_count; s++) {
+    watched |= steps[s].counts_wrapped || steps[s].counts_lost;
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (reads_changed(loop, &steps[s], k))
+        bytes += (room > width ? room : width) * steps[s].in[k].size;
+  }
+  return watched && loop->tally != NULL ? bytes : 0;
+}
+
+/* Copies what the part writes over to where it is kept, or back. */
+static void keep(const struct loop *loop, const struct worker *worker, size_t first, size_t n,
+                 bool back) {
+  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
+  char *kept = worker->kept;
+  for (uint32_t s = 0; s < loop->group->step_count && loop->kept > 0; s++)
+    for (uint32_t k = 0; k < steps[s].operand_count; k++) {
+      if (!reads_changed(loop, &steps[s], k)) continue;
+      char *const own = address(loop, steps[s].in[k], first, NULL);
+      const size_t bytes = n * steps[s].in[k].size;
+      memcpy(back ? own : kept, back ? kept : own, bytes);
+      kept += bytes;
+    }
+}
+
+/* All steps but the folds; whether everything that is watched fits. */
+static bool run_native(const struct loop *loop, const struct worker *worker, size_t first,
                        size_t n) {
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
   const uint32_t count = loop->group->sink_count > 0 ? loop->group->step_count : 0;
@@ -211,22 +256,27 @@ static void run_native(const struct loop *loop, const struct worker *worker, siz
     if (steps[s].kind == JOIST_STEP_FOLD)
       folded[steps[s].sink] = address(loop, steps[s].in[0], first, worker->arena);
   uint8_t wrapped = 0;
+  keep(loop, worker, first, n, false);
   loop->part(first, n, loop->arrays, folded, &wrapped);
-  if (wrapped != 0 && loop->tally != NULL) joist_tally_suspect(loop->tally);
+  if (wrapped == 0 || loop->tally == NULL) return true;
+  keep(loop, worker, first, n, true);
+  atomic_store_explicit(loop->left, true, memory_order_relaxed);
+  return false;
 }
 
 /* Elements first .. first + n - 1; whether all went well. */
 static bool run_part(const struct loop *loop, struct worker *worker, size_t first, size_t n) {
   const struct joist_group *const group = loop->group;
   const struct joist_step *const steps = loop->plan->steps + group->first_step;
-  if (loop->part != NULL) {
-    run_native(loop, worker, first, n);
-    if (group->sink_count == 0) return true;
-  }
+  /* The interpreter counts what does not fit. */
+  const bool native = loop->part != NULL &&
+                      !atomic_load_explicit(loop->left, memory_order_relaxed) &&
+                      run_native(loop, worker, first, n);
+  if (native && group->sink_count == 0) return true;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &steps[s];
     if (step->kind == JOIST_STEP_SPLAT || step->passed_over) continue;
-    if (loop->part != NULL && step->kind != JOIST_STEP_FOLD) continue;
+    if (native && step->kind != JOIST_STEP_FOLD) continue;
     char *const out = address(loop, step->out, first, worker->arena);
     const void *in[JOIST_REFS_MAX] = {address(loop, step->in[0], first, worker->arena)};
     for (uint32_t k = 1; k < step->operand_count; k++)
@@ -442,7 +492,8 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
                       .bits = &bits};
   if (loop.cut.tiles == 0) return JOIST_OK;
   const int threads = joist_threads_for(run, group->count * group->work, loop.cut.tiles);
-  atomic_bool decided = false;
+  atomic_bool decided = false, left = false;
+  loop.left = &left;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind == JOIST_STEP_FOLD && step->out.size > loop.accumulator)
@@ -461,9 +512,11 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   }
   const joist_status found = joist_native_find_part(plan, group, run, &loop.part, error);
   if (found != JOIST_OK) return found;
+  if (loop.part != NULL) loop.kept = bytes_kept(&loop);
 
   const size_t arena = joist_round_up(sizeof(struct worker), ALIGNMENT);
-  const size_t rows = arena + joist_round_up(group->arena_bytes, ALIGNMENT);
+  const size_t kept = arena + joist_round_up(group->arena_bytes, ALIGNMENT);
+  const size_t rows = kept + joist_round_up(loop.kept, ALIGNMENT);
   loop.stride = rows;
   if (loop.cut.rows)
     loop.stride += joist_round_up(
@@ -475,7 +528,8 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   loop.workers = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   for (int t = 0; t < threads; t++) {
     char *const own = loop.workers + (size_t)t * loop.stride;
-    *(struct worker *)(void *)own = (struct worker){.arena = own + arena, .rows = own + rows};
+    *(struct worker *)(void *)own =
+        (struct worker){.arena = own + arena, .kept = own + kept, .rows = own + rows};
     fill_splats(&loop, own + arena);
   }
   const joist_status status = run_tiles(&loop, threads, run, error);

@@ -20,6 +20,7 @@
 struct conversion {
   joist_convert_kernel *kernel;
   joist_dtype from, to;
+  bool only_beyond; /* of an ambiguous float */
   const struct joist_program *program;
   uint32_t instruction;
   struct joist_tally *tally;
@@ -37,8 +38,8 @@ static void convert_strip(const void *context, size_t strip, size_t worker) {
   const char *const in = c->in + part.first * c->from_size;
   c->kernel(part.n, in, c->out + part.first * c->to_size);
   if (c->tally != NULL)
-    joist_watch_converted(c->program, c->instruction, part.n, in, c->from, c->to, NULL, part.first,
-                          c->tally);
+    joist_watch_converted(c->program, c->instruction, part.n, in, c->from, c->to, c->only_beyond,
+                          NULL, part.first, c->tally);
 }
 
 /* Arrays with an entry per operand of a call. */
@@ -51,9 +52,9 @@ struct operands {
 /* Whether elements of an operand that its conversion changes are counted. */
 static bool is_watched(const struct joist_instruction *i, const struct joist_value *value,
                        joist_dtype wanted) {
-  const bool counts = (i->watch & JOIST_WATCH_LOSS) && !joist_is_ambiguous_float(value->type);
-  return (counts || (i->watch & JOIST_WATCH_RANGE)) &&
-         joist_conversion_loss(value->type.dtype, wanted).losses != JOIST_LOSS_NONE;
+  return ((i->watch & JOIST_WATCH_LOSS) && joist_conversion_counts(value->type, wanted)) ||
+         ((i->watch & JOIST_WATCH_RANGE) &&
+          joist_conversion_loss(value->type.dtype, wanted).losses != JOIST_LOSS_NONE);
 }
 
 /* Operand k as `wanted`, in memory of its own. */
@@ -69,6 +70,7 @@ static joist_status convert(const struct joist_program *program, const struct jo
   const struct conversion conversion = {.kernel = joist_convert_find(own, wanted),
                                         .from = own,
                                         .to = wanted,
+                                        .only_beyond = joist_is_ambiguous_float(value->type),
                                         .program = program,
                                         .instruction = (uint32_t)(i - program->instructions),
                                         .tally = is_watched(i, value, wanted) ? run->tally : NULL,

@@ -35,6 +35,8 @@ struct setting {
   struct joist_nest nest;
   joist_fold *folds[JOIST_C_FOLDS];
   struct joist_row_fold row_folds[JOIST_C_FOLDS];
+  struct joist_c_lost lost[JOIST_C_LOST];
+  uint32_t lost_count;
 };
 
 /* The state of the compiled code of a loop or group. */
@@ -140,6 +142,8 @@ static void write_source(struct site *site, const struct joist_plan *plan,
   if (site->setting == NULL || !joist_nest_make(plan, group, &site->setting->nest)) return;
   if (!joist_c_source_of_loop(&site->setting->nest, &made)) return;
   set_text(&site->code, made.text, false);
+  memcpy(site->setting->lost, made.lost, made.lost_count * sizeof *made.lost);
+  site->setting->lost_count = made.lost_count;
   for (uint32_t k = 0; k < made.fold_count; k++) {
     const struct joist_c_fold f = made.fold[k];
     site->setting->folds[k] = joist_fold_find(f.combine, f.from, f.accumulator);
@@ -224,6 +228,15 @@ static void fold_rows(struct joist_native *native, uint32_t fold, size_t inner, 
                      in, out);
 }
 
+/* Reports what compiled code counted: values of one element. */
+static void add_lost(const struct setting *setting, const size_t *lost, struct joist_tally *tally) {
+  for (uint32_t k = 0; k < setting->lost_count && tally != NULL; k++)
+    joist_tally_add(tally, setting->nest.body[setting->lost[k].body].plan->program,
+                    setting->lost[k].instruction,
+                    setting->lost[k].converts ? JOIST_FOUND_LOSS : JOIST_FOUND_OVERFLOW, lost[k],
+                    0);
+}
+
 /* Enters the values whose place in the block does not change. */
 static void place(const struct joist_nest_body *body, char *block, void **table) {
   const struct joist_plan *const plan = body->plan;
@@ -250,7 +263,7 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
   const struct joist_nest *const nest = &site->setting->nest;
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
   const struct joist_region_parts parts = joist_region_parts(plan->program, i);
-  size_t values = 0;
+  size_t values = 0, lost[JOIST_C_LOST] = {0};
   for (uint32_t b = 0; b < nest->count; b++) values += nest->body[b].plan->program->value_count;
   void **const entries = malloc((values + nest->count + 1) * sizeof *entries);
   char *const block = joist_scratch_allocate(nest->bytes + 1);
@@ -278,12 +291,14 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
                                        .poll = poll,
                                        .group = call_group,
                                        .folds = site->setting->folds,
-                                       .fold_rows = fold_rows};
+                                       .fold_rows = fold_rows,
+                                       .lost = lost};
     joist_native_loop *function;
     memcpy(&function, &site->code.function, sizeof function);
     if (function(&run.native) != 0 && run.status == JOIST_OK)
       run.status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
     if (run.native.wrapped != 0 && settings->tally != NULL) joist_tally_suspect(settings->tally);
+    add_lost(run.setting, lost, settings->tally);
   }
   free(entries);
   joist_scratch_free(block);

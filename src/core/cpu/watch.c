@@ -30,6 +30,18 @@ static struct bounds bounds_of(joist_dtype dtype) {
   return (struct bounds){(int)joist_dtype_min_int(dtype), (int)joist_dtype_max_int(dtype)};
 }
 
+/* What counts the results of a step that wrap while it computes them; NULL if they must be looked
+ * at one by one, as the first must. */
+static joist_count_wraps *counter_of(const struct joist_program *program,
+                                     const struct joist_step *step, size_t first,
+                                     struct joist_tally *tally) {
+  const bool plain = step->kind == JOIST_STEP_OPERATION && !step->saturates && !step->by_number &&
+                     !step->masked_result && step->bounds == JOIST_DTYPE_NONE;
+  return plain && joist_tally_has(tally, program, step->instruction, JOIST_FOUND_OVERFLOW, first)
+             ? (joist_count_wraps *)step->looks[3]
+             : NULL;
+}
+
 static bool is_signed(joist_dtype dtype) { return joist_dtype_kind(dtype) == JOIST_KIND_INT; }
 
 static int byte_at(joist_dtype bounds, const void *x, size_t k) {
@@ -253,14 +265,16 @@ static bool watch_mean(const struct joist_program *program, const struct joist_i
 }
 
 void joist_watch_converted(const struct joist_program *program, uint32_t instruction, size_t n,
-                           const void *in, joist_dtype from, joist_dtype to, const uint8_t *mask,
-                           size_t offset, struct joist_tally *tally) {
+                           const void *in, joist_dtype from, joist_dtype to, bool only_beyond,
+                           const uint8_t *mask, size_t offset, struct joist_tally *tally) {
   const struct joist_instruction *const i = &program->instructions[instruction];
+  const bool range = (i->watch & JOIST_WATCH_RANGE) != 0;
   size_t first = 0, count = 0;
   if (watch_mean(program, i, n, in, tally)) return;
-  if (i->watch & JOIST_WATCH_RANGE) count = joist_count_beyond(n, in, from, to, mask, &first);
-  joist_tally_add(tally, program, instruction, JOIST_FOUND_BEYOND, count, offset + first);
-  if (i->watch == JOIST_WATCH_RANGE || count > 0) return;
+  if (range || only_beyond) count = joist_count_beyond(n, in, from, to, mask, &first);
+  joist_tally_add(tally, program, instruction, range ? JOIST_FOUND_BEYOND : JOIST_FOUND_LOSS, count,
+                  offset + first);
+  if (i->watch == JOIST_WATCH_RANGE || only_beyond || count > 0) return;
   count = count_changed(n, in, from, to, mask, &first);
   joist_tally_add(tally, program, instruction,
                   i->signature.rounds_float ? JOIST_FOUND_OVERFLOW : JOIST_FOUND_LOSS, count,
@@ -276,7 +290,7 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
     return;
   }
   if (at->tally == NULL) return;
-  joist_watch_converted(at->program, step->instruction, n, in[0], from, to,
+  joist_watch_converted(at->program, step->instruction, n, in[0], from, to, step->only_beyond,
                         step->masked_result ? in[1] : NULL, at->first, at->tally);
 }
 
@@ -308,10 +322,34 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
                        struct joist_tally *tally) {
   struct looking at = {program, step, tally, first};
   if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
+  joist_count_wraps *const count = counter_of(program, step, first, tally);
+  if (count != NULL) {
+    joist_tally_add(tally, program, step->instruction, JOIST_FOUND_OVERFLOW, count(n, in, out),
+                    first);
+    return n;
+  }
   /* The whole tile at once, and then only what may not fit. */
   const bool computed = step->fused && is_apart(step, in, out);
   if (computed && !may_wrap_of(step)(n, in, out) && !is_beyond(step, n, out)) return n;
   return run_pieces(&at, n, in, out, computed);
+}
+
+/* As joist_count_wraps, of whole lines of memory that are written past the caches. */
+static size_t count_streamed(const struct joist_step *step, joist_count_wraps *count, size_t n,
+                             const void *const *in, char *out) {
+  enum { SOME = 256 }; /* elements of whole lines */
+  _Alignas(JOIST_LINE) char piece[SOME * 8];
+  joist_stream_lines *const lines = joist_stream_find();
+  size_t wrapped = 0;
+  for (size_t k = 0; k < n; k += SOME) {
+    const size_t m = joist_smaller(n - k, SOME);
+    const void *part[JOIST_REFS_MAX] = {NULL};
+    for (uint32_t j = 0; j < step->operand_count; j++)
+      part[j] = (const char *)in[j] + k * step->in[j].size;
+    wrapped += count(m, part, piece);
+    lines(m * step->out.size / JOIST_LINE, piece, out + k * step->out.size);
+  }
+  return wrapped;
 }
 
 size_t joist_watch_stream(const struct joist_program *program, const struct joist_step *step,
@@ -321,6 +359,12 @@ size_t joist_watch_stream(const struct joist_program *program, const struct jois
   joist_may_wrap *const stream = (joist_may_wrap *)step->looks[2];
   if (stream == NULL || step->bounds != JOIST_DTYPE_NONE || !is_apart(step, in, out)) return 0;
   const size_t whole = n - n % (JOIST_LINE / step->out.size);
+  joist_count_wraps *const count = counter_of(program, step, first, tally);
+  if (count != NULL) {
+    joist_tally_add(tally, program, step->instruction, JOIST_FOUND_OVERFLOW,
+                    count_streamed(step, count, whole, in, out), first);
+    return whole;
+  }
   if (stream(whole, in, out) && (tally != NULL || step->saturates))
     (void)run_pieces(&at, whole, in, out, true);
   return whole;
@@ -328,8 +372,11 @@ size_t joist_watch_stream(const struct joist_program *program, const struct jois
 
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,
                        const void *in, struct joist_tally *tally) {
+  size_t first = 0;
   if (tally != NULL && step->counts_lost &&
       !watch_mean(program, &program->instructions[step->instruction], 1, in, tally) &&
-      joist_element_changes(step->in[0].dtype, step->through, in))
+      (step->only_beyond
+           ? joist_count_beyond(1, in, step->in[0].dtype, step->through, NULL, &first) > 0
+           : joist_element_changes(step->in[0].dtype, step->through, in)))
     joist_tally_add(tally, program, step->instruction, JOIST_FOUND_LOSS, 1, 0);
 }

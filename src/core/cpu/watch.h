@@ -25,10 +25,11 @@ size_t joist_watch_stream(const struct joist_program *program, const struct jois
                           struct joist_tally *tally);
 
 /* Reports the elements that converting n of them from `in` to dtype `to` changes, as far as the
- * instruction is watched for that; `offset` is the position of the first one. */
+ * instruction is watched for that; if `only_beyond`, those that are beyond the range of the dtype.
+ * `offset` is the position of the first one. */
 void joist_watch_converted(const struct joist_program *program, uint32_t instruction, size_t n,
-                           const void *in, joist_dtype from, joist_dtype to, const uint8_t *mask,
-                           size_t offset, struct joist_tally *tally);
+                           const void *in, joist_dtype from, joist_dtype to, bool only_beyond,
+                           const uint8_t *mask, size_t offset, struct joist_tally *tally);
 
 /* Looks whether converting the scalar at `in` changes it. */
 void joist_watch_splat(const struct joist_program *program, const struct joist_step *step,

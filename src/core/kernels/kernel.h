@@ -22,6 +22,9 @@ typedef bool joist_may_wrap(size_t n, const void *const *in, void *out);
 enum { JOIST_WRAPPED_ABOVE = 1, JOIST_WRAPPED_BELOW = 2 };
 typedef void joist_wraps(size_t n, const void *const *in, uint8_t *wrapped);
 
+/* The results, and how many of them do not fit. */
+typedef size_t joist_count_wraps(size_t n, const void *const *in, void *out);
+
 /* The bits of n integers, or'ed: of their complements where they are negative. */
 typedef uint64_t joist_magnitudes(size_t n, const void *in);
 

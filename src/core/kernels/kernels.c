@@ -137,6 +137,10 @@ joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute) {
   return instruction_sets[selected].table->wraps[op][compute];
 }
 
+joist_count_wraps *joist_count_wraps_find(joist_op op, joist_dtype compute) {
+  return ENTRY(count_wraps[op], compute);
+}
+
 joist_magnitudes *joist_magnitudes_find(joist_dtype dtype) {
   if (!joist_dtype_is_word(dtype)) return NULL;
   return instruction_sets[selected].table->magnitudes[dtype];

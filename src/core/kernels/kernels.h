@@ -29,6 +29,8 @@ bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute);
 /* The greatest magnitude whose power with the exponent is known to fit. */
 uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent);
 joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute);
+/* NULL unless joist_may_wrap_is_fused(). */
+joist_count_wraps *joist_count_wraps_find(joist_op op, joist_dtype compute);
 /* NULL but for integers that are computed in their own dtype. */
 joist_magnitudes *joist_magnitudes_find(joist_dtype dtype);
 joist_changes *joist_changes_find(joist_dtype dtype);

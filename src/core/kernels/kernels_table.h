@@ -19,6 +19,7 @@ struct joist_kernel_table {
   joist_may_wrap *may_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_may_wrap *stream_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_wraps *wraps[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_count_wraps *count_wraps[JOIST_OP_COUNT][JOIST_WORD_COUNT];
   joist_magnitudes *magnitudes[JOIST_WORD_COUNT];
   joist_changes *changes[JOIST_WORD_COUNT];
   joist_count_marks *count_marks;

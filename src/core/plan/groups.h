@@ -46,6 +46,7 @@ struct joist_step {
   bool counts_wrapped; /* OPERATION, FOLD: results that do not fit */
   bool counts_lost;    /* CONVERT, SPLAT: elements that change; if it converts a rounded result,
                         * they count as results that do not fit */
+  bool only_beyond;    /* only those beyond the range of the dtype, as of an ambiguous float */
   bool saturates;      /* OPERATION, CONVERT, SPLAT: such results become the bounds of the dtype */
   bool masked_result;  /* its last operand is the mask of the result, whose elements do not count */
   bool signs_differ;   /* FOLD: of integers with a sign to ones without */
@@ -53,7 +54,7 @@ struct joist_step {
       bounds;  /* OPERATION: of the result, if it has fewer bits than it is computed in; FOLD */
   bool leaves; /* what it writes is not read again by its group, and costs little */
   /* Set by a device's bind pass; all 0 in a new plan. */
-  joist_bound *bound[4], *looks[3];
+  joist_bound *bound[4], *looks[4];
   bool fused;                 /* looks[0] writes the results */
   bool passed_over;           /* a fold does its work */
   bool by_number;             /* it reads one element of its second operand */

@@ -53,6 +53,7 @@ struct watch {
   uint32_t instruction;
   uint8_t kinds; /* joist_watch */
   bool masked;
+  bool ambiguous; /* of an operand: a float */
   struct joist_ref mask;
 };
 static const struct watch unwatched = {.kinds = 0};
@@ -79,7 +80,9 @@ static struct joist_ref converted(struct joist_planner *planner, struct joist_re
   const struct joist_ref out = new_slot(planner, to);
   struct joist_step *const step = add_step(planner, JOIST_STEP_CONVERT, in, out);
   const bool loses = may_lose(in.dtype, to);
-  step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && loses;
+  step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) &&
+                      joist_conversion_counts((struct joist_type){in.dtype, watch->ambiguous}, to);
+  step->only_beyond = watch->ambiguous;
   step->saturates = (watch->kinds & JOIST_WATCH_SATURATE) && loses && is_whole(in.dtype, to);
   if (step->counts_lost) set_watch(step, watch);
   return out;
@@ -103,8 +106,9 @@ static struct joist_ref operand_ref(struct joist_planner *planner, joist_value_i
     struct joist_step *const step =
         add_step(planner, JOIST_STEP_SPLAT, array_ref(planner, value), ref);
     step->through = wanted;
-    step->counts_lost = (watch->kinds & JOIST_WATCH_LOSS) && !joist_is_ambiguous_float(v->type) &&
-                        may_lose(own, wanted);
+    step->counts_lost =
+        (watch->kinds & JOIST_WATCH_LOSS) && joist_conversion_counts(v->type, wanted);
+    step->only_beyond = joist_is_ambiguous_float(v->type);
     step->saturates =
         (watch->kinds & JOIST_WATCH_SATURATE) && may_lose(own, wanted) && is_whole(own, wanted);
     if (step->counts_lost) set_watch(step, watch);
@@ -127,8 +131,9 @@ static struct joist_ref operand_ref(struct joist_planner *planner, joist_value_i
       }
       add_form(planner, value, own, own, ref);
     }
-    const bool ambiguous = joist_is_ambiguous_float(v->type);
-    if (own != wanted) ref = converted(planner, ref, wanted, ambiguous ? &unwatched : watch);
+    struct watch own_watch = *watch;
+    own_watch.ambiguous = joist_is_ambiguous_float(v->type);
+    if (own != wanted) ref = converted(planner, ref, wanted, &own_watch);
     if (wanted != compute) ref = converted(planner, ref, compute, &unwatched);
   }
   if (find_form(planner, value, wanted, compute) == NULL)
@@ -231,6 +236,7 @@ void joist_plan_elementwise(struct joist_planner *planner, uint32_t index) {
   if (i->op == JOIST_OP_CONVERT) {
     struct joist_step *const step = add_step(planner, JOIST_STEP_CONVERT, in[0], out);
     step->counts_lost = (watch.kinds & (JOIST_WATCH_LOSS | JOIST_WATCH_RANGE)) != 0;
+    step->only_beyond = joist_is_ambiguous_float(planner->program->values[i->operand[0]].type);
     step->saturates = (watch.kinds & JOIST_WATCH_SATURATE) != 0;
     if (watch.kinds != 0) set_watch(step, &watch);
   } else if (i->op == JOIST_OP_BITCAST) {

@@ -84,11 +84,17 @@ static bool can_overflow(joist_op op, const struct joist_argument *arguments, si
   return false;
 }
 
+bool joist_conversion_counts(struct joist_type from, joist_dtype to) {
+  const unsigned losses = joist_conversion_loss(from.dtype, to).losses;
+  return joist_is_ambiguous_float(from) ? (losses & JOIST_LOSS_RANGE) != 0 : losses != 0;
+}
+
 static bool can_lose(joist_op op, const struct joist_argument *arguments, size_t count,
                      const struct joist_signature *signature) {
   for (size_t k = 0; k < count; k++)
-    if (!arguments[k].operand.literal && !joist_is_ambiguous_float(arguments[k].operand.type) &&
+    if (!arguments[k].operand.literal &&
         arguments[k].operand.type.dtype != joist_signature_operand(signature, k) &&
+        joist_conversion_counts(arguments[k].operand.type, joist_signature_operand(signature, k)) &&
         (joist_operand_changes(op, &arguments[k].operand, k, count, signature) &
          JOIST_CHANGE_LOSSY))
       return true;
@@ -127,7 +133,7 @@ uint8_t joist_watch_of_conversion(struct joist_type from, joist_dtype to, bool a
   if (joist_conversion_loss(from.dtype, to).losses == JOIST_LOSS_NONE) return 0;
   const uint8_t range = assigns ? range_watch(from.dtype, to, wanted) : 0;
   if (joist_dtype_kind(from.dtype) >= JOIST_KIND_FLOAT || !is_whole(to))
-    return range | (joist_is_ambiguous_float(from) ? 0 : wanted & JOIST_WATCH_LOSS);
+    return range | (joist_conversion_counts(from, to) ? wanted & JOIST_WATCH_LOSS : 0);
   return range | (wanted & JOIST_WATCH_SATURATE   ? JOIST_WATCH_SATURATE
                   : wanted & JOIST_WATCH_OVERFLOW ? JOIST_WATCH_LOSS
                                                   : 0);

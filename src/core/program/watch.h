@@ -12,6 +12,10 @@ static inline bool joist_is_ambiguous_float(struct joist_type type) {
   return type.ambiguous && (kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX);
 }
 
+/* Whether elements that the conversion changes can count as lost: of an ambiguous float, those
+ * beyond the range of the dtype. */
+bool joist_conversion_counts(struct joist_type from, joist_dtype to);
+
 /* Those of the kinds in `wanted`, joist_watch or'ed, that the inferred operation can show. */
 uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size_t count,
                        const struct joist_inference *inference,
