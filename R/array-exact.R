@@ -176,6 +176,16 @@ by_freedom <- function(sum, count, correction, root) {
   if (root) rounded_pair(root_of_pair(value), nv_sqrt(rough)) else rounded_pair(value, rough)
 }
 
+# Of the elements that are not missing.
+exact_mean <- function(x, dims, drop, bits) {
+  add_up <- function(part) nv_reduce_sum(part, dims, drop, na_rm = TRUE)
+  sum <- sum_of_digits(digits_of(x, dims, count_reduced(x, dims), bits), add_up)
+  count <- nv_reduce_sum(!nv_is_na(x), dims, drop, "f64")
+  least <- in_halves(nv_replace_na(nv_reduce_min(x, dims, drop = drop, na_rm = TRUE), 0))
+  mean <- add_pairs(sum_pair(least$high, least$low), divide_pairs(sum, as_pair(count)))
+  rounded_pair(mean, sum$high / count)
+}
+
 exact_variance <- function(x, dims, drop, correction, root, remove, bits) {
   add_up <- function(part) nv_reduce_sum(part, dims, drop, na_rm = remove)
   count <- double_beside(count_reduced(x, dims), x)

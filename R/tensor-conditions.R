@@ -34,6 +34,8 @@ finding_place <- function(facts, frame) {
   # In a function without source references it is that of a caller.
   lost <- !is.null(around) && is.null(attr(around, "srcref")) && !isTRUE(facts$traced)
   reference <- if (!lost) c(facts$file, facts$reference)
+  # Nor do calls in compiled code have any there.
+  if (isTRUE(facts$traced) && is.null(reference)) reference <- paste0("#", facts$instruction)
   name <- paste(c(facts$op, facts$kind, facts$dtype, facts$result, reference), collapse = " ")
   list(name = name, call = call, here = here)
 }

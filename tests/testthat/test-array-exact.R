@@ -34,6 +34,28 @@ test_that("statistics of integers are rounded once", {
   for (name in names(statistics)) expect_exact(statistics[[name]], name)
 })
 
+test_that("means are so without missing values, too, and where losses are allowed", {
+  gaps <- function(x) x[c(NA, seq_len(length(x)), NA)]
+  remaining <- list(mean = function(x, y) nv_mean(gaps(x), na_rm = TRUE))
+  several <- list(mean = function(x, y) {
+    x <- gaps(x)
+    mean(c(x, x), na.rm = TRUE)
+  })
+  for (loss in c("error", "ok")) {
+    local_promotion("numpy", on = c(loss = loss))
+    expect_exact(statistics$mean, "mean")
+    expect_exact(remaining$mean, "mean")
+    expect_exact(several$mean, "mean")
+  }
+  none <- nv_tensor(c(NA_character_, NA_character_), "i64")
+  expect_identical(as.vector(mean(none, na.rm = TRUE)), NaN)
+  m <- nv_tensor(matrix(c("9007199254740993", NA, "9007199254740995", "1", NA, NA), 2), "i64")
+  expect_identical(as.vector(nv_mean(m, 2, na_rm = TRUE)), c(9007199254740994, 1))
+  expect_identical(
+    as.vector(nv_mean(m, 1, na_rm = TRUE)), c(9007199254740992, 4503599627370498, NaN)
+  )
+})
+
 test_that("compiled ones, too", {
   local_promotion("numpy", on = c(loss = "error"))
   for (name in c("mean", "quantile", "sd", "cor")) expect_exact(jit(statistics[[name]]), name)

@@ -377,6 +377,24 @@ test_that("what becomes infinite of ambiguous floats is a loss, and nothing else
   expect_length(found(h * nv_tensor(Inf, ambiguous = TRUE)), 0L)
 })
 
+test_that("each place warns once where functions have no source references", {
+  here <- new.env()
+  text <- "
+    f <- function(x) x + 1L
+    g <- function(x) { y <- 5; x + 1L }
+    h <- jit(function(x, y) list(x * 2L, y * 3L))
+  "
+  eval(parse(text = text, keep.source = FALSE), here)
+  x <- nv_tensor(c(127L, 100L), "i8")
+  local_promotion(NULL, on = c(overflow = "warn"))
+  told <- function(expr) length(quietly(expr)$found)
+  expect_identical(told(here$f(x)), 1L)
+  expect_identical(told(here$f(x)), 0L)
+  expect_identical(told(here$g(x)), 1L)
+  expect_identical(told(here$h(x, x)), 2L)
+  expect_identical(told(here$h(x, x)), 0L)
+})
+
 test_that("scalars in compiled loops wrap at the bounds, and nowhere else", {
   operations <- list(`+`, `-`, `*`)
   for (dtype in c("i8", "i16", "i32", "ui8", "ui16", "ui32")) {

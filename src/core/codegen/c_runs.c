@@ -202,8 +202,8 @@ static uint32_t lost_number(struct writer *w, const struct place *at,
   for (const struct joist_code_step *s = code->steps; s < code->steps + code->step_count; s++)
     if (is_watch(s) && s != step && code->instruction[s - code->steps] == own) return JOIST_C_LOST;
   if (w->nest == NULL || step->kind == JOIST_CODE_BEYOND || i->signature.rounds_float ||
-      (i->watch & JOIST_WATCH_RANGE) || joist_mean_is_exact(at->plan->program, i) ||
-      w->made->lost_count == JOIST_C_LOST)
+      (i->watch & (JOIST_WATCH_RANGE | JOIST_WATCH_HOST)) ||
+      joist_mean_is_exact(at->plan->program, i) || w->made->lost_count == JOIST_C_LOST)
     return JOIST_C_LOST;
   w->made->lost[w->made->lost_count] = (struct joist_c_lost){at->body, own, converts};
   return w->made->lost_count++;

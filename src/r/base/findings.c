@@ -50,11 +50,13 @@ static SEXP facts_of(const struct joist_finding *finding, bool refused, SEXP lin
     BOUNDED,
     TRACED,
     BEYOND,
-    HOST
+    HOST,
+    INSTRUCTION
   };
-  static const char *fields[] = {"kind",     "op",     "dtype",     "operands", "count",
-                                 "position", "file",   "reference", "refused",  "converts",
-                                 "bounded",  "traced", "beyond",    "host",     ""};
+  static const char *fields[] = {"kind",    "op",       "dtype",       "operands",
+                                 "count",   "position", "file",        "reference",
+                                 "refused", "converts", "bounded",     "traced",
+                                 "beyond",  "host",     "instruction", ""};
   const struct joist_program *const program = finding->program;
   const struct joist_instruction *const i = &program->instructions[finding->instruction];
   const bool converted = finding->kind != JOIST_FOUND_OVERFLOW, alone = i->operand_count == 1;
@@ -82,6 +84,7 @@ static SEXP facts_of(const struct joist_finding *finding, bool refused, SEXP lin
   SET_VECTOR_ELT(facts, TRACED, Rf_ScalarLogical(lines != R_NilValue));
   SET_VECTOR_ELT(facts, BEYOND, Rf_ScalarLogical(finding->kind == JOIST_FOUND_BEYOND));
   SET_VECTOR_ELT(facts, HOST, Rf_ScalarLogical((i->watch & JOIST_WATCH_HOST) != 0));
+  SET_VECTOR_ELT(facts, INSTRUCTION, Rf_ScalarInteger((int)finding->instruction));
   UNPROTECT(2);
   return facts;
 }
@@ -124,7 +127,7 @@ static bool were_told(const struct joist_program *program, const struct joist_r_
   for (uint32_t k = 0; k < program->instruction_count && told; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
     struct joist_finding finding = {.program = program, .instruction = k};
-    told = !(i->watch & (JOIST_WATCH_RANGE | JOIST_WATCH_HOST));
+    told = !(i->watch & (JOIST_WATCH_RANGE | JOIST_WATCH_HOST)) && !joist_mean_is_exact(program, i);
     if (told && (i->watch & JOIST_WATCH_OVERFLOW)) told = was_told(&finding, policy, lines, places);
     finding.kind = JOIST_FOUND_LOSS;
     if (told && (i->watch & JOIST_WATCH_LOSS)) told = was_told(&finding, policy, lines, places);
