@@ -21,6 +21,11 @@
 #define JOIST_VECTORIZE_FILE                                                                \
   JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=off", \
                               "no-tree-slp-vectorize"))
+/* Of -O3, what makes vector code: loops that are simple run as fast, and compile to two thirds. */
+#define JOIST_VECTORIZE_FILE_COMPACT                                                  \
+  JOIST_OPTIMIZE(GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic",      \
+                              "no-trapping-math", "no-math-errno", "fp-contract=off", \
+                              "no-tree-slp-vectorize"))
 /* With fused multiply-adds, where their bits are allowed. */
 #define JOIST_VECTORIZE_FILE_FUSED \
   JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=fast"))
@@ -35,9 +40,11 @@
 #else
 #ifdef __clang__
 #define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
+#define JOIST_VECTORIZE_FILE_COMPACT JOIST_VECTORIZE_FILE
 #define JOIST_VECTORIZE_FILE_FUSED _Pragma("STDC FP_CONTRACT ON")
 #else
 #define JOIST_VECTORIZE_FILE
+#define JOIST_VECTORIZE_FILE_COMPACT
 #define JOIST_VECTORIZE_FILE_FUSED
 #endif
 #define JOIST_UNROLL_BEGIN

@@ -12,19 +12,21 @@
 static const struct {
   const char *name;
   const struct joist_kernel_table *table;
+  const struct joist_kernel_table *rest; /* has what `table` leaves out */
   const struct joist_gemm_table *gemm;
   const struct joist_fft_table *fft;
   const struct joist_block_table *blocks;
   const char *flags;
 } instruction_sets[] = {
 #if JOIST_X86_KERNELS
-    {"avx512", &joist_kernels_avx512, &joist_gemm_avx512, &joist_fft_avx512, &joist_blocks_avx512,
+    {"avx512", &joist_kernels_avx512, &joist_kernels_avx2, &joist_gemm_avx512, &joist_fft_avx512,
+     &joist_blocks_avx512,
      "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 " FLAGS_AVX2},
-    {"avx2", &joist_kernels_avx2, &joist_gemm_avx2, &joist_fft_avx2, &joist_blocks_avx2,
-     FLAGS_AVX2},
+    {"avx2", &joist_kernels_avx2, &joist_kernels_avx2, &joist_gemm_avx2, &joist_fft_avx2,
+     &joist_blocks_avx2, FLAGS_AVX2},
 #endif
-    {"generic", &joist_kernels_generic, &joist_gemm_generic, &joist_fft_generic,
-     &joist_blocks_generic, ""},
+    {"generic", &joist_kernels_generic, &joist_kernels_generic, &joist_gemm_generic,
+     &joist_fft_generic, &joist_blocks_generic, ""},
 };
 enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof *instruction_sets };
 _Static_assert((int)INSTRUCTION_SETS <= (int)JOIST_INSTRUCTION_SETS_MAX, "room for each");
@@ -48,8 +50,9 @@ enum {
 #define NEED_BIUFC(ID) (NEED_BIU(ID) + NEED_FC(ID))
 enum { COUNT_B = 1, COUNT_IU = 2, COUNT_F = 1, COUNT_FC = 2, COUNT_BIU = 3, COUNT_IUF = 3 };
 enum { COUNT_IUFC = 4, COUNT_BIUF = 4, COUNT_BIUFC = 5 };
-#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) \
-  _Static_assert(NEED_##KINDS(ID) >= 0, "kernels of " NAME);
+#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC)        \
+  _Static_assert(NEED_##KINDS(ID) >= 0, "kernels of " NAME); \
+  _Static_assert((int)JOIST_OP_##ID < (int)KERNEL_OPS, "a row of " NAME);
 #include "core/program/ops.def"
 #define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) +COUNT_##KINDS
 _Static_assert(KERNEL_LINES == 0
@@ -91,24 +94,27 @@ const char *joist_kernels_flags(void) { return instruction_sets[selected].flags;
 size_t joist_kernels_number(void) { return selected; }
 
 /* An entry of a row of the table that has a column for each dtype that kernels compute in. */
-#define ENTRY(ROW, DTYPE) \
-  (joist_dtype_is_word(DTYPE) ? instruction_sets[selected].table->ROW[DTYPE] : NULL)
+#define ENTRY(ROW, DTYPE) (joist_dtype_is_word(DTYPE) ? MEMBER(ROW[DTYPE]) : NULL)
+#define MEMBER(OF)                                                                     \
+  (instruction_sets[selected].table->OF != NULL ? instruction_sets[selected].table->OF \
+                                                : instruction_sets[selected].rest->OF)
+#define OP_ENTRY(ROW, OP, DTYPE) ((int)(OP) < (int)KERNEL_OPS ? ENTRY(ROW[OP], DTYPE) : NULL)
 
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
-  joist_kernel *const uniform = ENTRY(uniform[op], compute);
-  return uniform != NULL ? uniform : ENTRY(kernel[op], compute);
+  joist_kernel *const uniform = OP_ENTRY(uniform, op, compute);
+  return uniform != NULL ? uniform : OP_ENTRY(kernel, op, compute);
 }
 
 joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
-  return ENTRY(by_number[op], compute);
+  return OP_ENTRY(by_number, op, compute);
 }
 
 joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute) {
-  return ENTRY(may_wrap[op], compute);
+  return OP_ENTRY(may_wrap, op, compute);
 }
 
 joist_may_wrap *joist_stream_wrap_find(joist_op op, joist_dtype compute) {
-  return ENTRY(stream_wrap[op], compute);
+  return OP_ENTRY(stream_wrap, op, compute);
 }
 
 bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute) {
@@ -133,27 +139,18 @@ uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent) {
 }
 
 joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute) {
-  if (!joist_dtype_is_word(compute)) return NULL;
-  return instruction_sets[selected].table->wraps[op][compute];
+  return OP_ENTRY(wraps, op, compute);
 }
 
 joist_count_wraps *joist_count_wraps_find(joist_op op, joist_dtype compute) {
-  return ENTRY(count_wraps[op], compute);
+  return OP_ENTRY(count_wraps, op, compute);
 }
 
-joist_magnitudes *joist_magnitudes_find(joist_dtype dtype) {
-  if (!joist_dtype_is_word(dtype)) return NULL;
-  return instruction_sets[selected].table->magnitudes[dtype];
-}
+joist_magnitudes *joist_magnitudes_find(joist_dtype dtype) { return ENTRY(magnitudes, dtype); }
 
-joist_changes *joist_changes_find(joist_dtype dtype) {
-  if (!joist_dtype_is_word(dtype)) return NULL;
-  return instruction_sets[selected].table->changes[dtype];
-}
+joist_changes *joist_changes_find(joist_dtype dtype) { return ENTRY(changes, dtype); }
 
-joist_count_marks *joist_count_marks_find(void) {
-  return instruction_sets[selected].table->count_marks;
-}
+joist_count_marks *joist_count_marks_find(void) { return MEMBER(count_marks); }
 
 const struct joist_fft_kernel *joist_fft_find(bool wide) {
   return &instruction_sets[selected].fft->kernel[wide];
@@ -172,11 +169,11 @@ const struct joist_block_table *joist_block_kernels(void) {
 /* Whether there are kernels that add elements in a wider dtype. */
 static bool adds_in(joist_op combine, joist_dtype from, joist_dtype accumulator) {
   return combine == JOIST_OP_ADD && joist_dtype_is_word(from) &&
-         instruction_sets[selected].table->sum_in[from] == accumulator;
+         instruction_sets[selected].rest->sum_in[from] == accumulator;
 }
 
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
-  if (from == accumulator) return ENTRY(fold[combine], from);
+  if (from == accumulator) return OP_ENTRY(fold, combine, from);
   return adds_in(combine, from, accumulator) ? ENTRY(wide_sum, from) : NULL;
 }
 
@@ -186,12 +183,12 @@ joist_masked_fold *joist_masked_fold_find(joist_op combine, joist_dtype from,
 }
 
 joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
-  if (from == accumulator) return ENTRY(rows[combine], from);
+  if (from == accumulator) return OP_ENTRY(rows, combine, from);
   return adds_in(combine, from, accumulator) ? ENTRY(wide_rows, from) : NULL;
 }
 
 joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype) {
-  return ENTRY(scan[combine], dtype);
+  return OP_ENTRY(scan, combine, dtype);
 }
 
 const struct joist_random_kernels *joist_random_kernels(void) {

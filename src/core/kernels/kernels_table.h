@@ -12,24 +12,31 @@
 #include "core/kernels/stream.h"
 #include "core/program/ops.h"
 
+/* How many operations have kernels: ops.def begins with them (asserted in kernels.c). */
+enum {
+  KERNEL_OPS = 0
+#define OP(ID, NAME, OPERANDS, CLASS, KINDS, GENERIC) +1
+#include "core/program/ops.def"
+};
+
 struct joist_kernel_table {
-  joist_kernel *kernel[JOIST_OP_COUNT][JOIST_WORD_COUNT];
-  joist_kernel *uniform[JOIST_OP_COUNT][JOIST_WORD_COUNT];   /* also of equal second operands */
-  joist_kernel *by_number[JOIST_OP_COUNT][JOIST_WORD_COUNT]; /* of one second operand */
-  joist_may_wrap *may_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
-  joist_may_wrap *stream_wrap[JOIST_OP_COUNT][JOIST_WORD_COUNT];
-  joist_wraps *wraps[JOIST_OP_COUNT][JOIST_WORD_COUNT];
-  joist_count_wraps *count_wraps[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_kernel *kernel[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_kernel *uniform[KERNEL_OPS][JOIST_WORD_COUNT];   /* also of equal second operands */
+  joist_kernel *by_number[KERNEL_OPS][JOIST_WORD_COUNT]; /* of one second operand */
+  joist_may_wrap *may_wrap[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_may_wrap *stream_wrap[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_wraps *wraps[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_count_wraps *count_wraps[KERNEL_OPS][JOIST_WORD_COUNT];
   joist_magnitudes *magnitudes[JOIST_WORD_COUNT];
   joist_changes *changes[JOIST_WORD_COUNT];
   joist_count_marks *count_marks;
-  joist_fold *fold[JOIST_OP_COUNT][JOIST_WORD_COUNT];
-  joist_rows *rows[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_fold *fold[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_rows *rows[KERNEL_OPS][JOIST_WORD_COUNT];
   joist_fold *wide_sum[JOIST_WORD_COUNT]; /* by the dtype read; sum_in is the accumulator's */
   joist_rows *wide_rows[JOIST_WORD_COUNT];
   joist_masked_fold *masked_sum[JOIST_WORD_COUNT];
   joist_dtype sum_in[JOIST_WORD_COUNT];
-  joist_scan *scan[JOIST_OP_COUNT][JOIST_WORD_COUNT];
+  joist_scan *scan[KERNEL_OPS][JOIST_WORD_COUNT];
   struct joist_random_kernels random;
   const struct joist_sort_kernels *sort[4]; /* of elements of 1, 2, 4 and 8 bytes */
   joist_deal *deal[3];                      /* of items of 4, 8 and 16 bytes */
