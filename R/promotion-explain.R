@@ -208,7 +208,7 @@ explanation <- function(expression, name, operands, labels, dtype, rules, inner)
   facts$steps <- frame_of(facts$steps)
   structure(
     c(
-      list(expression = expression, rules = info[c("id", "kind", "policy")]), facts,
+      list(expression = expression, rules = info[c("id", "kind", "policy", "rule")]), facts,
       list(inner = inner)
     ),
     class = "joist_explanation"

@@ -169,7 +169,8 @@ rules_words <- function(x) {
       "unsigned literal" = "a whole R number is of the smallest type of its sign that holds it"
     )
   }
-  paste0(rules$id, ", a ", rules$kind, ": ", how, ".")
+  asked <- if (rules$rule) ", and a function that is asked before"
+  paste0(rules$id, ", a ", rules$kind, asked, ": ", how, ".")
 }
 
 operation_words <- function(x) {
@@ -218,12 +219,15 @@ inexact_words <- function(x) {
 # What decided, in a table: its cells, or the step between groups.
 decision_words <- function(x) {
   at <- which(!x$steps$how %in% c("inexact", "fact") & x$steps$defined)
-  if (x$rules$kind == "lattice" || length(at) == 0L) {
+  is_function <- x$steps$how[at] == "function"
+  if (x$rules$kind == "lattice") at <- at[is_function]
+  if (length(at) == 0L) {
     return(NULL)
   }
   words <- vapply(at, function(k) {
     step <- lapply(x$steps, `[`, k)
     switch(step$how,
+      "function" = sprintf("the function of %s gives %s.", x$rules$id, step$result),
       table = sprintf("row %s, column %s: %s.", step$lhs_node, step$rhs_node, step$result),
       higher = sprintf(
         "%s is of a later group and no higher category: %s stays.", step$rhs, step$lhs
@@ -233,7 +237,8 @@ decision_words <- function(x) {
       )
     )
   }, "")
-  label <- c(table = "Table", higher = "Rank", category = "Category")[x$steps$how[at]]
+  labels <- c(table = "Table", higher = "Rank", category = "Category", "function" = "Rule")
+  label <- labels[x$steps$how[at]]
   stats::setNames(words, ifelse(duplicated(label), "", label))
 }
 

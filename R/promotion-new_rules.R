@@ -38,6 +38,28 @@
 #' With `base`, everything that is not given is as in those rules: to change one cell of a built-in
 #' system, give its `base` and that cell.
 #'
+#' @section Rules that are functions:
+#' What no table can say, a function can: `rule(op, args)` is asked before the tables. `op` is the
+#' name of the operation: one of the table above, or its own (`"clamp"`, `"sqrt"`, `"negate"`,
+#' `"reduce_sum"`); `"common"` is [common_dtype()], and `"combine"` may have any number of
+#' operands. `args` are the nodes of its operands, a character vector in their order: `"f32"`,
+#' `"f32?"` for an ambiguous tensor, `"f*"` for an R number. The function returns
+#'
+#' * a dtype or its name: the operands are converted to it, and it is the dtype of the result, also
+#'   where the tables of `base` make another one of the common dtype. `"f32?"` is ambiguous, and
+#'   `"-"` undefined;
+#' * a list with one dtype for each operand, `NULL` for those that stay, as anvl's
+#'   `promotion_rule()` does: they must come to the same dtype;
+#' * `NULL`: the tables decide;
+#' * or it stops, and its message is that of a `joist_promotion_error`.
+#'
+#' It is asked once for each operation and types of operands, so it must not depend on anything
+#' else, and it sees neither values nor shapes. `promotion_rules_new()` calls it some hundred times
+#' and refuses a function whose answers are invalid or differ when it is asked again. While it runs,
+#' the rules in force are those of `base`. Operations that only move elements, and `max()` and
+#' `min()` of one tensor, do not ask. [promotion_table()] shows the answers for two operands;
+#' [promotion_facts()] knows only those of `base`; files cannot have functions.
+#'
 #' @section Files:
 #' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four
 #' default dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous
@@ -91,7 +113,10 @@
 #'   result is an integer: the `"common"` dtype, which drops the float's fraction, or `"double"`,
 #'   after which the result is rounded to the nearest integer, halves away from zero (Octave).
 #'   Results of 64 bits are always computed in the common dtype.
-#' @param base promotion rules to start from: an id or a `joist_rules` object.
+#' @param base promotion rules to start from: an id or a `joist_rules` object. A function is that of
+#'   `base` unless `rule` is given. With only a `rule`, `"anvil"`.
+#' @param rule a function of two arguments that decides before the tables do, see the section
+#'   "Rules that are functions".
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
@@ -118,6 +143,20 @@
 #' )
 #' compare_rules(c("i32", "i64", "f16", "f32"), "numpy", narrow)
 #'
+#' # The limits of nv_clamp() take the dtype of `x`, unless that loses digits of theirs.
+#' limits <- promotion_rules_new("limits", base = "numpy", rule = function(op, args) {
+#'   if (op != "clamp") return(NULL)
+#'   x <- args[2L]
+#'   for (limit in args[-2L]) {
+#'     if (!grepl("[*]$", limit) && format(common_dtype(x, limit)$dtype) != x) {
+#'       stop(limit, " is wider than ", x)
+#'     }
+#'   }
+#'   x
+#' })
+#' with_promotion(limits, nv_clamp(0, nv_tensor(c(-1, 3), "f16"), 2.5))
+#' try(with_promotion(limits, nv_clamp(nv_scalar(0, "f64"), nv_tensor(c(-1, 3), "f16"), 2.5)))
+#'
 #' file <- tempfile(fileext = ".csv")
 #' write_promotion_rules("keras", file)
 #' identical(promotion_table(read_promotion_rules(file)), promotion_table("keras"))
@@ -125,12 +164,10 @@
 promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL, facts = NULL,
                                 policy = "wrap", refuse = NULL, rank = FALSE, by_value = "none",
                                 source = NULL, version = NULL, url = NULL,
-                                quotients = "truncated", mixed = "common", base = NULL) {
-  if (is.null(table) && is.null(edges) && is.null(base)) {
-    stop_joist(
-      "joist_value_error", "promotion rules are made from a `table`, from `edges` or from a `base`"
-    )
-  }
+                                quotients = "truncated", mixed = "common", base = NULL,
+                                rule = NULL) {
+  if (is.null(table) && is.null(edges) && is.null(base)) base <- base_of(rule)
+  check_rule(rule)
   check_rules_settings(policy, quotients, mixed, rank, by_value)
   about <- list(id = id, source = source, version = version, url = url)
   for (name in names(about)) if (!is.null(about[[name]])) check_text(about[[name]], name)
@@ -153,7 +190,104 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   )
   header <- c(header, former$header[setdiff(names(former$header), names(header))])
   cells <- refuse_cells(with_cells(former$cells, cells), refuse)
-  .Call(joist_r_read_rules, rules_string(header, cells))
+  text <- rules_string(header, cells)
+  with_rule(text, rule, base)
+}
+
+# ---- rules that are functions ----
+
+# The function of rules, NULL without one.
+rule_of <- function(rules) attr(rules, "rule", exact = TRUE)
+
+# The rules of a text with a function, or that of the rules which they come from.
+with_rule <- function(text, rule, base) {
+  if (is.null(rule) && !is.null(base)) rule <- rule_of(rules_text(base))
+  if (!is.null(rule)) try_rule(rule, .Call(joist_r_read_rules, text, NULL))
+  .Call(joist_r_read_rules, text, rule)
+}
+
+check_rule <- function(rule) {
+  if (!is.null(rule) && (!is.function(rule) || !takes(rule, 2L))) {
+    stop_joist("joist_value_error", "`rule` must be a function of two arguments, `op` and `args`")
+  }
+}
+
+# What a rule changes where nothing else is given.
+base_of <- function(rule) {
+  if (!is.null(rule)) return("anvil")
+  stop_joist(
+    "joist_value_error",
+    "promotion rules are made from a `table`, from `edges`, from a `base` or by a `rule`"
+  )
+}
+
+# Whether a function can be called with that many arguments.
+takes <- function(f, count) {
+  formals <- formals(args(f))
+  "..." %in% names(formals) || length(formals) >= count
+}
+
+# Called by C: what a function says of the nodes `args`, under the rules that it is to change.
+# c(node, why it refuses), or nothing if the tables decide.
+ask_rule <- function(rule, op, args, base) {
+  tryCatch(rule_answer(rule, op, args, base), error = function(e) c("-", conditionMessage(e)))
+}
+
+rule_answer <- function(rule, op, args, base) {
+  answer <- in_session(set_promotion(base, NULL), rule(op, args))
+  if (is.null(answer)) character() else c(answered_node(answer, args), "")
+}
+
+answered_node <- function(answer, args) {
+  if (is.list(answer) && length(answer) == length(args)) {
+    each <- Map(function(one, arg) if (is.null(one)) arg else answered_node(one, arg), answer, args)
+    answer <- unique(unlist(each))
+    if (length(answer) > 1L) {
+      stop("it gives operands different dtypes, ", paste(answer, collapse = ", "))
+    }
+  }
+  if (inherits(answer, "joist_dtype")) return(format(answer))
+  if (!is.character(answer) || length(answer) != 1L) {
+    stop_rule(
+      "it must give a dtype, a list of a dtype for each operand, or NULL, and gives ",
+      deparse(answer, nlines = 1L)
+    )
+  }
+  if (is.na(answer) || answer == "-") stop("these have no common dtype", call. = FALSE)
+  unname(answer)
+}
+
+# An invalid answer, not one that refuses.
+stop_rule <- function(...) {
+  stop(errorCondition(paste0(...), class = "joist_invalid_answer"))
+}
+
+# Asks a function about one to three operands of some operations, each twice.
+try_rule <- function(rule, base) {
+  nodes <- c("b*", "i*", "f*", "bool", "i8", "ui8", "i32", "i64", "f16", "f32", "f32?", "f64")
+  questions <- expand.grid(x = nodes, y = nodes, op = c("common", "add", "divide", "clamp", "sqrt"))
+  given <- character()
+  for (k in seq(1L, nrow(questions), by = 2L)) {
+    asked <- vapply(questions[k, ], as.character, "")
+    args <- unname(switch(asked[3L], clamp = asked[c(2L, 1L, 2L)], sqrt = asked[1L], asked[1:2]))
+    about <- sprintf("\"%s\" of %s", asked[3L], paste(args, collapse = ", "))
+    answers <- lapply(1:2, function(time) try_question(rule, asked[[3L]], args, base, about))
+    if (!identical(answers[[1L]], answers[[2L]])) {
+      stop_joist("joist_promotion_error", "`rule` gives two answers to one question, ", about)
+    }
+    given <- c(given, setdiff(answers[[1L]][1L], c(given, "-", NA, "b*", "i*", "f*", "c*")))
+  }
+  if (length(given) > 0L) promotion_table(base, given, given)
+}
+
+try_question <- function(rule, op, args, base, about) {
+  answer <- tryCatch(rule_answer(rule, op, args, base), error = identity)
+  if (!inherits(answer, "error")) return(answer)
+  words <- conditionMessage(answer)
+  if (inherits(answer, "joist_invalid_answer")) {
+    stop_joist("joist_promotion_error", "`rule`, asked about ", about, ": ", words)
+  }
+  c("-", words)
 }
 
 # The values of `by_value`, and what files call them.
@@ -190,7 +324,9 @@ with_cells <- function(former, cells) {
 
 # The keys and cells of a base's text, without its URL, which does not describe the changed rules.
 base_parts <- function(base) {
-  lines <- strsplit(rules_text(base), "\n", fixed = TRUE)[[1L]]
+  text <- rules_text(base)
+  if (!is.null(rule_of(text))) base <- .Call(joist_r_read_rules, text, NULL)
+  lines <- strsplit(text, "\n", fixed = TRUE)[[1L]]
   keys <- grep("^# *[^:]*:", lines, value = TRUE)
   names <- c("operation", "lhs", "rhs", "result")
   cells <- utils::read.csv(
@@ -218,7 +354,7 @@ differing <- function(header, cells) {
     own <- which(cells$operation == operation & cells$rhs != "")
     own <- own[!grepl("[*]$", cells$lhs[own]) & !grepl("[*]$", cells$rhs[own])]
     if (length(own) == 0L) next
-    rest <- .Call(joist_r_read_rules, rules_string(header, cells[-own, ]))
+    rest <- .Call(joist_r_read_rules, rules_string(header, cells[-own, ]), NULL)
     of <- cells[own, ]
     adds <- operation == "rank_zero" && "add" %in% cells$operation
     follows <- promotion_table(rest, unique(of$lhs), unique(of$rhs), if (adds) "add" else operation)
@@ -241,7 +377,7 @@ read_promotion_rules <- function(file) {
   check_text(file, "file")
   if (!file.exists(file)) stop_joist("joist_value_error", "\"", file, "\" does not exist")
   lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
-  .Call(joist_r_read_rules, paste0(lines, "\n", collapse = ""))
+  .Call(joist_r_read_rules, paste0(lines, "\n", collapse = ""), NULL)
 }
 
 #' @param rules promotion rules: an id, a `joist_rules` object, or `NULL` for the current set.
@@ -250,6 +386,12 @@ read_promotion_rules <- function(file) {
 write_promotion_rules <- function(rules, file) {
   check_text(file, "file")
   text <- rules_text(rules)
+  if (!is.null(rule_of(text))) {
+    stop_joist(
+      "joist_value_error", "the rules \"", rules_id(text), "\" have a function, which a file ",
+      "cannot hold; keep the code that makes them, or saveRDS() them"
+    )
+  }
   connection <- file(file, "wb")
   on.exit(close(connection))
   writeLines(text, connection, sep = "", useBytes = TRUE)

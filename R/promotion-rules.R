@@ -86,6 +86,18 @@ result_dtype <- function(..., rules = NULL) {
 #' | `array_api_2024` | the array API with Python's numbers and complex | standard 2024.12 |
 #' | `python`, `option0` ... `option3`, `option3_bf16` | steps to JAX's lattice | JEP 9407 |
 #'
+#' Other systems, whose versions `promotion_rules(id)` prints:
+#'
+#' * arrays: `dask`, `mlx`, `tinygrad`, `paddle`, `keras`, `tensorflow_2`, `tf_numpy_all`,
+#'   `tf_numpy_safe`, `tf_numpy_legacy`, `tf_numpy_prefer32`, `jax_default`, `array_api_2025`,
+#'   `awkward`, `sparse`, `blosc2`, `numexpr`, `ndonnx`, `onnxscript`, `anvl_2026_09`;
+#' * languages: `octave`, `base_r`, `julia`, `c`;
+#' * compilers and runtimes: `numba`, `numba_scalar`, `pytensor`, `taichi`, `halide`, `triton`,
+#'   `onnx`, `openvino`;
+#' * tables and databases: `pandas`, `pandas_nullable`, `pandas_arrow`, `arrow`, `polars`, `duckdb`,
+#'   `clickhouse`, `datafusion`, `postgresql`, `sqlite` (whose integers become reals beyond 64 bits,
+#'   which no table can say: they wrap here).
+#'
 #' JEP 9407 is JAX's design document, whose tables show the libraries of its time;
 #' [promotion_table()] prints what was published. A version says which library the rest was read
 #' from: where it differs from its table (`torch`), operations follow the library, and
@@ -148,7 +160,7 @@ with_literals <- function(rules, integer, double, complex) {
   text <- unclass(rules)
   former <- regexpr("(?m)^# *literals:[^\r\n]*", text, perl = TRUE)
   if (former < 0L) text <- paste0(line, "\n", text) else regmatches(text, former) <- line
-  .Call(joist_r_read_rules, text)
+  .Call(joist_r_read_rules, text, rule_of(rules))
 }
 
 #' @rdname promotion_rules
@@ -538,6 +550,7 @@ print.joist_rules <- function(x, ...) {
   )
   cat(
     format(x), if (info$edges > 0L) paste(" and", count_of(info$edges, "edge")), "\n",
+    if (info$rule) "  rule:       a function, asked before the tables\n",
     "  decides by: ", decides[[info$policy]], "\n",
     "  R values:   ", paste(names(info$literals), info$literals, collapse = ", "), "\n",
     "  source:     ", info$source, "\n",

@@ -76,7 +76,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_explain_op, 2),
     ENTRY(joist_r_rules_init, 1),
     ENTRY(joist_r_conversion_loses, 2),
-    ENTRY(joist_r_read_rules, 1),
+    ENTRY(joist_r_read_rules, 2),
     ENTRY(joist_r_literals, 4),
     ENTRY(joist_r_promotion_table, 5),
     ENTRY(joist_r_promotion_rule_sets, 0),

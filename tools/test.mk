@@ -221,7 +221,7 @@ versions: install local/python/numpy-1.26.4 local/python/numpy-2.2.6
 # Tables of systems that were asked once, which need nothing but Python.
 measured: install
 	@$(call step,python3) sh -c 'python3 tests/living/measured.py --check && \
-	  $(r) -f tests/living/measured.R --args python3'
+	  $(r) -f tests/living/measured.R --args python3 && $(r) -f tests/living/octave.R'
 
 # PyTorch takes 3 GB, so it is compared only where JOIST_TORCH_PYTHON names a Python that has it.
 living: install local/python/living local/python/numpy-1.26.4

@@ -74,8 +74,10 @@ static void test_record(const struct joist_rules *rules) {
     struct joist_type plain = {JOIST_BOOL, false}, recorded = plain;
     const joist_status want =
         joist_common_type(rules, JOIST_PAIR_COMMON, operands, count, &plain, &error);
-    const joist_status got = joist_common_type_recorded(rules, JOIST_PAIR_COMMON, operands, count,
-                                                        &record, &recorded, &error);
+    bool answered;
+    const joist_status got = joist_common_type_recorded(
+        rules, "common", JOIST_PAIR_COMMON, operands, count, &record, &answered, &recorded, &error);
+    CHECK(!answered);
     CHECK_INT(got, want);
     if (got == JOIST_OK) CHECK(same_type(recorded, plain));
     /* Under rules that look at ranks, a dtype that a library lacks is refused before any step. */

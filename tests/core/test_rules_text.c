@@ -260,6 +260,51 @@ static void test_damage(void) {
   free(damaged);
 }
 
+/* Decides about sums and clamps, and counts what it is asked. */
+static bool decide(const struct joist_rules *rules, const char *op, const uint8_t *nodes,
+                   size_t count, int *node, const char **refusal) {
+  ++*(int *)rules->function->context;
+  *refusal = "too many";
+  *node = count > 2 ? JOIST_NODE_NONE : nodes[count - 1];
+  return strcmp(op, "add") == 0 || strcmp(op, "reduce_sum") == 0;
+}
+
+static void test_function(void) {
+  static struct joist_rules rules;
+  int asked = 0;
+  const struct joist_rule_function function = {.ask = decide, .context = &asked};
+  for (size_t k = 0; k < joist_rules_count(); k++)
+    if (strcmp(joist_rules_id(k), "numpy") == 0) rules = *joist_rules_at(k);
+  rules.function = &function;
+  struct joist_error error;
+  struct joist_signature signature;
+  const struct joist_attributes none = no_attributes;
+  struct joist_operand operands[40];
+  for (int k = 0; k < 40; k++)
+    operands[k] = (struct joist_operand){.type = {k == 0 ? JOIST_F64 : JOIST_I8, false}, .rank = 1};
+  CHECK_INT(joist_infer(&rules, JOIST_OP_ADD, operands, 2, &none, &signature, &error), JOIST_OK);
+  CHECK_INT(signature.result[0].dtype, JOIST_I8);
+  CHECK_INT(joist_infer(&rules, JOIST_OP_MUL, operands, 2, &none, &signature, &error), JOIST_OK);
+  CHECK_INT(signature.result[0].dtype, JOIST_F64);
+  /* Not what the base makes of i8. */
+  CHECK_INT(joist_infer(&rules, JOIST_OP_REDUCE_SUM, operands + 1, 1, &none, &signature, &error),
+            JOIST_OK);
+  CHECK_INT(signature.result[0].dtype, JOIST_I8);
+  CHECK_INT(asked, 3);
+  bool answered;
+  struct joist_type result;
+  for (size_t count = 3; count <= 40; count += 37) {
+    CHECK_INT(joist_common_type_recorded(&rules, "add", JOIST_PAIR_COMMON, operands, count, NULL,
+                                         &answered, &result, &error),
+              JOIST_ERROR_PROMOTION);
+    CHECK(answered);
+    CHECK_INT(error.code, JOIST_E_RULE_REFUSES);
+    CHECK_STR(error.text[1].bytes, "too many");
+  }
+  CHECK_INT(joist_rules_entry_for(&rules, JOIST_PAIR_ADD, JOIST_F64, JOIST_I8), JOIST_I8);
+  CHECK_INT(joist_rules_table_entry(&rules, JOIST_F64, JOIST_I8), JOIST_F64);
+}
+
 int main(void) {
   struct joist_error error;
   CHECK_INT(joist_rules_init("nowhere", &error), JOIST_ERROR_PROMOTION);
@@ -275,5 +320,6 @@ int main(void) {
   test_published();
   test_quotes();
   test_damage();
+  test_function();
   return check_report("rules_text");
 }

@@ -73,7 +73,14 @@ SYSTEMS = {
     "awkward": ("awkward", "", WIDE, "operators and functions of Awkward Array", {}),
     "sparse": ("sparse", "", WIDE, "operators and functions of sparse arrays", {}),
     "dask": ("dask", "", WIDE, "operators and functions of Dask arrays", {}),
+    "sqlite": ("sqlite", "", WIDE, "storage classes of operators, coalesce(), max(), sum() and "
+               "others in SQLite; columns declared as BOOLEAN, integers, FLOAT and DOUBLE", {}),
 }
+# Other names of results; declared types that a system stores as something else (SQLite keeps f16 as
+# a number of any kind, and ui64 beyond 2^63 as a real); operations whose type is that of the value.
+OWN_NAMES = {"sqlite": {"integer": "i64", "real": "f64"}}
+NOT_STORED = {"sqlite": ["f16", "ui64"]}
+BY_VALUE = {"sqlite": ["combine", "maximum"]}
 
 
 def table(name):
@@ -84,8 +91,8 @@ def table(name):
     return version, {(row[0], row[1], row[2]): row[3] for row in rows}
 
 
-def node_name(result):
-    result = NAMES.get(result, result)
+def node_name(result, system):
+    result = OWN_NAMES.get(system, NAMES).get(result, result)
     # No spaces, quotes and commas, and no more than 23 bytes.
     if result == "-" or result in NUMBERS:
         return result
@@ -99,15 +106,17 @@ def rules_of(name):
                if o.startswith(prefix)}
     present = {o for o, _, _ in answers}
     asked = {ours: next(t for t in theirs if t in present)
-             for ours, theirs in OPERATIONS.items() if any(t in present for t in theirs)}
-    nodes = [n for n in PLAIN if any(lhs == n for _, lhs, _ in answers)] + NUMBERS
+             for ours, theirs in OPERATIONS.items()
+             if any(t in present for t in theirs) and ours not in BY_VALUE.get(name, [])}
+    nodes = [n for n in PLAIN if any(lhs == n for _, lhs, _ in answers)
+             and n not in NOT_STORED.get(name, [])] + NUMBERS
     cells = {}
     for ours, theirs in asked.items():
         for lhs in nodes:
             pair = ours in BINARY
             if not pair:
                 if lhs not in NUMBERS:
-                    cells[ours, lhs, ""] = node_name(answers.get((theirs, lhs, ""), "-"))
+                    cells[ours, lhs, ""] = node_name(answers.get((theirs, lhs, ""), "-"), name)
                 continue
             for rhs in nodes:
                 left, right = LITERALS.get(lhs, lhs), LITERALS.get(rhs, rhs)
@@ -119,7 +128,7 @@ def rules_of(name):
                         result = answers.get((theirs, right, left))
                     if result is None:
                         result = cells.get(("common", lhs, rhs), "-")
-                cells[ours, lhs, rhs] = node_name(result)
+                cells[ours, lhs, rhs] = node_name(result, name)
     if not any(r in PLAIN[13:] for r in cells.values()):  # no complex numbers
         cells = {c: r for c, r in cells.items() if "c*" not in c[1:]}
     return Rules(source, version, literals, cells, **other)
@@ -129,8 +138,8 @@ def print_cells():
     lines = csv.writer(sys.stdout, lineterminator="\n")
     for name, (file, prefix, *_) in SYSTEMS.items():
         for (operation, lhs, rhs), result in table(file)[1].items():
-            if operation.startswith(prefix):
-                lines.writerow([name, operation[len(prefix):], lhs, rhs, node_name(result)])
+            if operation.startswith(prefix) and not {lhs, rhs} & set(NOT_STORED.get(name, [])):
+                lines.writerow([name, operation[len(prefix):], lhs, rhs, node_name(result, name)])
 
 
 def main(arguments):

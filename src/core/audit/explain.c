@@ -190,14 +190,16 @@ static struct joist_proposed_cast find_cast(struct search *s) {
 /* Records the operands and the steps by which their types join. */
 static joist_status record_steps(const struct joist_rules *rules, joist_op op, operand *operands,
                                  size_t count, struct joist_promotion_record *record,
-                                 struct joist_explanation *x, struct joist_error *error) {
+                                 bool *answered, struct joist_explanation *x,
+                                 struct joist_error *error) {
   const size_t first = joist_op_class(op) == JOIST_CLASS_SELECT;
   record->step_count = 0;
   for (size_t k = 0; k < count; k++)
     record->roles[k] = (struct joist_promotion_role){JOIST_ROLE_TYPE, operands[k].type, false};
   struct joist_promotion_record rest = {record->roles + first, record->steps, 0};
-  const joist_status status = joist_common_type_recorded(rules, joist_op_pair(op), operands + first,
-                                                         count - first, &rest, &x->join, error);
+  const joist_status status =
+      joist_common_type_recorded(rules, joist_op_told(op), joist_op_pair(op), operands + first,
+                                 count - first, &rest, answered, &x->join, error);
   record->step_count = rest.step_count;
   return status;
 }
@@ -207,11 +209,13 @@ void joist_explain(const struct joist_rules *rules, joist_op op, operand *operan
                    struct joist_promotion_record *record, struct joist_explanation *x,
                    struct joist_error *error) {
   *x = (struct joist_explanation){.status = JOIST_OK};
-  const joist_status recorded = record_steps(rules, op, operands, count, record, x, error);
+  bool answered;
+  const joist_status recorded =
+      record_steps(rules, op, operands, count, record, &answered, x, error);
   x->status = joist_infer(rules, op, operands, count, attributes, &x->signature, error);
   /* A class that joins only some operands has steps that may fail without harm. */
   if (recorded != JOIST_OK && x->status == JOIST_OK) record->step_count = 0;
-  const joist_fact fact = joist_op_fact(rules, op, x->join.dtype);
+  const joist_fact fact = answered ? JOIST_FACT_COUNT : joist_op_fact(rules, op, x->join.dtype);
   const bool sums = fact == JOIST_FACT_SUM || fact == JOIST_FACT_PROD || fact == JOIST_FACT_CUMSUM;
   const bool inexact = fact != JOIST_FACT_COUNT && !sums && recorded == JOIST_OK &&
                        joist_dtype_category(x->join.dtype) < JOIST_CATEGORY_FLOAT;

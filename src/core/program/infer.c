@@ -18,6 +18,7 @@ struct decision {
   struct joist_type promoted; /* as in a signature */
   joist_dtype operand[JOIST_ELEMENT_OPERANDS];
   bool rounds_float; /* as in a signature */
+  bool answered;     /* the function of the rules gave the result */
 };
 
 typedef joist_status infer(struct decision *d, struct joist_error *error);
@@ -39,12 +40,18 @@ joist_pair joist_op_pair(joist_op op) {
   return joist_op_class(op) == JOIST_CLASS_ASSIGN ? JOIST_PAIR_ASSIGN : JOIST_PAIR_COMMON;
 }
 
+const char *joist_op_told(joist_op op) {
+  const joist_pair pair = joist_op_pair(op);
+  return pair == JOIST_PAIR_COMMON ? joist_op_name(op) : joist_pair_name(pair);
+}
+
 /* The common type of two operands. An error says so if a whole R number of the other type, double
  * or integer, would have one. */
-static joist_status common_type(const struct joist_rules *rules, joist_pair kind,
-                                const struct joist_operand *pair, struct joist_type *type,
-                                struct joist_error *error) {
-  const joist_status status = joist_common_type(rules, kind, pair, 2, type, error);
+static joist_status common_type(const struct joist_rules *rules, const char *op, joist_pair kind,
+                                const struct joist_operand *pair, bool *answered,
+                                struct joist_type *type, struct joist_error *error) {
+  const joist_status status =
+      joist_common_type_recorded(rules, op, kind, pair, 2, NULL, answered, type, error);
   if (status == JOIST_OK || error == NULL || error->code != JOIST_E_NO_COMMON_DTYPE) return status;
   const size_t k = pair[0].literal ? 0 : 1;
   const joist_category category = joist_dtype_category(pair[k].type.dtype);
@@ -68,9 +75,11 @@ static joist_status join_from(struct decision *d, size_t first, struct joist_err
   const struct joist_operand *const joined = d->operands + first;
   const size_t count = d->count - first;
   const joist_pair kind = joist_op_pair(d->op);
+  const char *const op = joist_op_told(d->op);
   const joist_status status =
-      count == 2 ? common_type(d->rules, kind, joined, &d->result, error)
-                 : joist_common_type(d->rules, kind, joined, count, &d->result, error);
+      count == 2 ? common_type(d->rules, op, kind, joined, &d->answered, &d->result, error)
+                 : joist_common_type_recorded(d->rules, op, kind, joined, count, NULL, &d->answered,
+                                              &d->result, error);
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
   return status;
@@ -101,7 +110,8 @@ joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dty
 /* Makes of the joined type what the rules say. */
 static joist_status apply_fact(struct decision *d, struct joist_error *error) {
   const struct joist_type own = d->result;
-  const joist_fact fact = joist_op_fact(d->rules, d->op, own.dtype);
+  const joist_fact fact =
+      d->answered ? JOIST_FACT_COUNT : joist_op_fact(d->rules, d->op, own.dtype);
   if (fact == JOIST_FACT_COUNT || joist_fact_apply(d->rules, fact, &d->result, NULL))
     return JOIST_OK;
   if (own.dtype == JOIST_BOOL && fact == JOIST_FACT_POWER)
@@ -157,7 +167,7 @@ static joist_status infer_join(struct decision *d, struct joist_error *error) {
   if (is_whole_power(d)) {
     struct joist_error refused;
     const struct joist_type base = d->operands[0].type;
-    if (join_from(d, 0, &refused) == JOIST_OK) {
+    if (join_from(d, 0, &refused) == JOIST_OK && !d->answered) {
       d->result = d->promoted = base;
       read_all_in(d, base.dtype);
       return JOIST_OK;
@@ -170,7 +180,8 @@ static joist_status infer_join(struct decision *d, struct joist_error *error) {
     d->promoted = d->result;
     read_all_in(d, d->result.dtype);
   }
-  if (status == JOIST_OK && joist_op_fact(d->rules, d->op, d->result.dtype) != JOIST_FACT_COUNT) {
+  if (status == JOIST_OK && !d->answered &&
+      joist_op_fact(d->rules, d->op, d->result.dtype) != JOIST_FACT_COUNT) {
     status = apply_fact(d, error);
     d->promoted = d->result;
     if (status == JOIST_OK) read_all_in(d, d->result.dtype);
@@ -333,6 +344,24 @@ static joist_status join_ordered(struct decision *d, bool *exact, struct joist_e
   return JOIST_OK;
 }
 
+/* Rules that compute an integer and a float in double compare the numbers, too. */
+static bool read_as_numbers(struct decision *d, joist_dtype joined) {
+  if (!d->rules->mixed_in_double || joist_op_class(d->op) != JOIST_CLASS_COMPARE ||
+      joist_dtype_category(joined) != JOIST_CATEGORY_INTEGER)
+    return false;
+  bool any_float = false;
+  for (size_t k = 0; k < d->count; k++)
+    any_float |= joist_dtype_category(d->operands[k].type.dtype) == JOIST_CATEGORY_FLOAT;
+  if (!any_float) return false;
+  for (size_t k = 0; k < d->count; k++) {
+    const joist_dtype own = d->operands[k].type.dtype;
+    const bool wide = joist_dtype_digits(own) > joist_dtype_digits(JOIST_F64);
+    d->operand[k] = wide ? own : JOIST_F64;
+  }
+  d->promoted.dtype = JOIST_DTYPE_NONE;
+  return true;
+}
+
 /* Joined, but so that every literal keeps its place in the order. */
 static joist_status infer_ordered(struct decision *d, joist_dtype result,
                                   struct joist_error *error) {
@@ -341,6 +370,7 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
   if (status != JOIST_OK) return status;
   const joist_dtype joined = d->result.dtype;
   d->result = (struct joist_type){result, false};
+  if (read_as_numbers(d, joined)) return JOIST_OK;
   if (d->count == 2 && read_exactly(d)) {
     /* Two integers are compared exactly, without converting them. */
     const bool literal = d->operands[0].literal || d->operands[1].literal;
@@ -431,7 +461,9 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
   const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
   struct joist_type common;
   joist_status status = infer_layout(d, error);
-  if (status == JOIST_OK) status = common_type(d->rules, JOIST_PAIR_ASSIGN, pair, &common, error);
+  if (status == JOIST_OK)
+    status = common_type(d->rules, joist_op_told(d->op), JOIST_PAIR_ASSIGN, pair, &d->answered,
+                         &common, error);
   if (status != JOIST_OK) return status;
   d->operand[last] = own.dtype;
   d->promoted = own;
@@ -477,18 +509,25 @@ static joist_dtype accumulator(joist_dtype dtype) {
   return JOIST_C128;
 }
 
+/* The type of the only operand that counts or, if the function of the rules gives one, that. */
+static joist_status own_type(struct decision *d, struct joist_error *error) {
+  return joist_common_type_recorded(d->rules, joist_op_told(d->op), joist_op_pair(d->op),
+                                    d->operands, 1, NULL, &d->answered, &d->result, error);
+}
+
 static joist_status infer_accumulate(struct decision *d, struct joist_error *error) {
   const bool asked = d->requested.dtype != JOIST_DTYPE_NONE;
-  d->result = asked ? d->requested : d->operands[0].type;
-  const joist_status status = asked ? JOIST_OK : apply_fact(d, error);
+  d->result = d->requested;
+  joist_status status = asked ? JOIST_OK : own_type(d, error);
+  if (!asked && status == JOIST_OK) status = apply_fact(d, error);
   if (status == JOIST_OK) read_all_in(d, accumulator(d->result.dtype));
   return status;
 }
 
 static joist_status infer_average(struct decision *d, struct joist_error *error) {
-  d->result = d->operands[0].type;
   const bool asked = d->requested.dtype != JOIST_DTYPE_NONE;
-  const joist_status status = asked ? JOIST_OK : apply_fact(d, error);
+  joist_status status = asked ? JOIST_OK : own_type(d, error);
+  if (!asked && status == JOIST_OK) status = apply_fact(d, error);
   if (status != JOIST_OK) return status;
   if (asked)
     d->result = d->requested;

@@ -70,7 +70,8 @@ static const char *const ids[] = {"anvil",
                                   "openvino",
                                   "awkward",
                                   "sparse",
-                                  "dask"};
+                                  "dask",
+                                  "sqlite"};
 
 enum { COUNT = sizeof ids / sizeof *ids };
 

@@ -3,6 +3,7 @@
 #include "core/promotion/promote.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/base/text.h"
 #include "core/types/error.h"
@@ -400,10 +401,53 @@ static joist_status by_value(const struct joist_rules *rules, joist_pair pair, o
   return JOIST_OK;
 }
 
-joist_status joist_common_type_recorded(const struct joist_rules *rules, joist_pair pair,
-                                        operand *operands, size_t count,
-                                        struct joist_promotion_record *record,
+/* ---- by a function ---- */
+
+static int node_told(operand *x) {
+  const struct joist_type type = x->type;
+  if (x->literal && type.dtype == JOIST_BOOL) return JOIST_NODE_TRUTH;
+  return x->literal && type.ambiguous ? joist_node_of_category(category(type)) : index_of(type);
+}
+
+/* Operands that are asked about without allocating. */
+enum { TOLD = 16 };
+
+static joist_status by_function(const struct joist_rules *rules, const char *op, operand *operands,
+                                size_t count, struct joist_promotion_record *record, bool *answered,
+                                struct joist_type *result, struct joist_error *error) {
+  uint8_t few[TOLD], *const nodes = count <= TOLD ? few : malloc(count);
+  *answered = false;
+  if (nodes == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = count);
+  for (size_t k = 0; k < count; k++) nodes[k] = (uint8_t)node_told(&operands[k]);
+  int node;
+  const char *refusal = NULL;
+  *answered = joist_rules_ask(rules, op, nodes, count, &node, &refusal);
+  if (nodes != few) free(nodes);
+  if (!*answered) return JOIST_OK;
+  const struct joist_type first = operands[0].type, last = operands[count - 1].type;
+  const bool defined = read_entry(rules, node, result);
+  for (size_t k = 0; k < count; k++) record_role(record, k, JOIST_ROLE_TYPE, operands[k].type);
+  record_step(record,
+              (struct joist_promotion_step){JOIST_STEP_FUNCTION, defined, first, last, *result});
+  if (defined) return JOIST_OK;
+  if (node != JOIST_NODE_NONE)
+    return JOIST_FAIL(
+        error, JOIST_E_UNAVAILABLE, .type = {first, last},
+        .text = {joist_quote(rules->id), joist_quote(joist_rules_node_name(rules, node))});
+  return JOIST_FAIL(error, JOIST_E_RULE_REFUSES, .op = op,
+                    .text = {joist_quote(rules->id), joist_quote(refusal)});
+}
+
+joist_status joist_common_type_recorded(const struct joist_rules *rules, const char *op,
+                                        joist_pair pair, operand *operands, size_t count,
+                                        struct joist_promotion_record *record, bool *answered,
                                         struct joist_type *result, struct joist_error *error) {
+  *answered = false;
+  if (rules->function != NULL) {
+    const joist_status status =
+        by_function(rules, op, operands, count, record, answered, result, error);
+    if (status != JOIST_OK || *answered) return status;
+  }
   if (count == 1) {
     record_role(record, 0, JOIST_ROLE_TYPE, operands[0].type);
     *result = operands[0].type;
@@ -430,5 +474,7 @@ joist_status joist_common_type_recorded(const struct joist_rules *rules, joist_p
 
 joist_status joist_common_type(const struct joist_rules *rules, joist_pair pair, operand *operands,
                                size_t count, struct joist_type *result, struct joist_error *error) {
-  return joist_common_type_recorded(rules, pair, operands, count, NULL, result, error);
+  bool answered;
+  return joist_common_type_recorded(rules, joist_pair_name(pair), pair, operands, count, NULL,
+                                    &answered, result, error);
 }

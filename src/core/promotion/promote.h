@@ -58,14 +58,15 @@ struct joist_promotion_role {
 };
 
 /* X(ID, name) */
-#define JOIST_STEPS(X)                                                                     \
-  X(TABLE, "table")       /* the common type of two types */                               \
-  X(HIGHER, "higher")     /* by rank: the right side is of a lower group, and its category \
-                             not higher: the left one stays */                             \
-  X(CATEGORY, "category") /* by rank: the right side is of a lower group, but of a higher  \
-                           category */                                                     \
-  X(INEXACT, "inexact")   /* a non-float meets the default float, the right side */        \
-  X(FACT, "fact")         /* what the library makes of the left side, which is the right one too */
+#define JOIST_STEPS(X)                                                                      \
+  X(TABLE, "table")       /* the common type of two types */                                \
+  X(HIGHER, "higher")     /* by rank: the right side is of a lower group, and its category  \
+                             not higher: the left one stays */                              \
+  X(CATEGORY, "category") /* by rank: the right side is of a lower group, but of a higher   \
+                           category */                                                      \
+  X(INEXACT, "inexact")   /* a non-float meets the default float, the right side */         \
+  X(FACT, "fact") /* what the library makes of the left side, which is the right one too */ \
+  X(FUNCTION, "function") /* what the function of the rules says of the first and last operand */
 
 typedef enum {
 #define X(ID, NAME) JOIST_STEP_##ID,
@@ -95,11 +96,12 @@ joist_status joist_common_type(const struct joist_rules *rules, joist_pair pair,
                                const struct joist_operand *operands, size_t count,
                                struct joist_type *result,
                                struct joist_error *error) JOIST_MUST_CHECK;
-/* The same, written down; also where it fails. */
-joist_status joist_common_type_recorded(const struct joist_rules *rules, joist_pair pair,
-                                        const struct joist_operand *operands, size_t count,
-                                        struct joist_promotion_record *record,
-                                        struct joist_type *result,
+/* The same, written down unless `record` is NULL; also where it fails. If the function of the rules
+ * decided about the operation, by its name, `answered` is set. */
+joist_status joist_common_type_recorded(const struct joist_rules *rules, const char *op,
+                                        joist_pair pair, const struct joist_operand *operands,
+                                        size_t count, struct joist_promotion_record *record,
+                                        bool *answered, struct joist_type *result,
                                         struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif

@@ -274,7 +274,26 @@ bool joist_rules_type_of_node(const struct joist_rules *rules, int node, struct 
   return true;
 }
 
+bool joist_rules_ask(const struct joist_rules *rules, const char *op, const uint8_t *nodes,
+                     size_t count, int *node, const char **refusal) {
+  const struct joist_rule_function *const function = rules->function;
+  if (function == NULL) return false;
+  return function->ask(rules, function->as == NULL ? op : function->as, nodes, count, node,
+                       refusal);
+}
+
+/* Whether the function of a rule set decides about two nodes, and how. */
+static bool ask_pair(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs,
+                     int *node) {
+  const uint8_t nodes[] = {(uint8_t)lhs, (uint8_t)rhs};
+  const char *refusal;
+  const joist_pair as = pair == JOIST_PAIR_RANK_ZERO ? JOIST_PAIR_ADD : pair;
+  return joist_rules_ask(rules, joist_pair_name(as), nodes, 2, node, &refusal);
+}
+
 int joist_rules_table_entry(const struct joist_rules *rules, int lhs, int rhs) {
+  int answer;
+  if (ask_pair(rules, JOIST_PAIR_COMMON, lhs, rhs, &answer)) return answer;
   const bool lhs_ambiguous = lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT;
   const bool rhs_ambiguous = rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT;
   const bool spell_out = (lhs_ambiguous && !joist_rules_has_node(rules, lhs)) ||
@@ -316,7 +335,9 @@ static int as_weak(const struct joist_rules *rules, int node) {
 }
 
 int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs) {
+  int answer;
   if (pair == JOIST_PAIR_COMMON) return joist_rules_table_entry(rules, lhs, rhs);
+  if (ask_pair(rules, pair, lhs, rhs, &answer)) return answer;
   if (joist_pair_adds(pair) && !rules->has_pairs[pair]) pair = JOIST_PAIR_ADD;
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
   if (left == NONE || right == NONE)

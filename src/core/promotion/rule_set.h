@@ -169,6 +169,18 @@ static inline bool joist_pair_adds(joist_pair pair) {
  * table of its own; JOIST_FACT_COUNT if it leaves the dtype as it is. */
 joist_fact joist_pair_fact(joist_pair pair, joist_dtype joined);
 
+struct joist_rules;
+
+/* A function of the host that decides before the tables do. `nodes` are of the operands, those
+ * without a dtype of R numbers. False: the tables decide. Otherwise the node of the common type, or
+ * JOIST_NODE_NONE and why the function refuses, which is valid until the next question. */
+struct joist_rule_function {
+  bool (*ask)(const struct joist_rules *rules, const char *op, const uint8_t *nodes, size_t count,
+              int *node, const char **refusal);
+  void *context;  /* of the host */
+  const char *as; /* the operation that it is asked about, whatever it is; NULL: that */
+};
+
 struct joist_rules {
   char id[JOIST_NODE_NAME_SIZE];
   /* One line each: where the rules are written, what the facts were read from, and the address of
@@ -213,7 +225,12 @@ struct joist_rules {
   uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
   /* The types that the library has, if the rules say which. */
   bool has_types, types[JOIST_TYPE_COUNT];
+  const struct joist_rule_function *function; /* NULL: the tables decide */
 };
+
+/* What the function of a rule set answers, as its `ask` does; false without one. */
+bool joist_rules_ask(const struct joist_rules *rules, const char *op, const uint8_t *nodes,
+                     size_t count, int *node, const char **refusal);
 
 /* Whether R's TRUE is another operand than a tensor of bool: one that stands apart by its node or,
  * as the numbers of PyTorch, by its rank. */

@@ -43,7 +43,7 @@ SEXP joist_r_common_dtype(SEXP lhs, SEXP rhs, SEXP lhs_ambiguous, SEXP rhs_ambig
   const struct joist_type right = {joist_r_dtype(rhs),
                                    joist_r_flag(rhs_ambiguous, "rhs_ambiguous")};
   struct joist_type result;
-  if (joist_promote(set, left, right, &result)) return type_list(result);
+  if (set->function == NULL && joist_promote(set, left, right, &result)) return type_list(result);
   /* The same question to the function that words the answer; tensors of equal rank
    * follow the table under every policy. */
   const struct joist_operand operands[] = {{.type = left, .rank = 1}, {.type = right, .rank = 1}};

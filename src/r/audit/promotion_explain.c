@@ -78,10 +78,17 @@ static struct question read_question(SEXP operands, SEXP name, SEXP rules) {
       .rules = joist_r_rules(rules), .op = JOIST_OP_ADD, .count = n, .typed = true};
   if (n == 0) joist_r_stop(JOIST_ERROR_VALUE, "there are no operands to explain");
   /* Operands without an operation are asked for their common dtype. */
-  if (name == R_NilValue && q.rules->has_pairs[JOIST_PAIR_ADD]) {
+  if (name == R_NilValue && (q.rules->has_pairs[JOIST_PAIR_ADD] || q.rules->function != NULL)) {
     struct joist_rules *const common = (struct joist_rules *)(void *)R_alloc(1, sizeof *common);
+    struct joist_rule_function *const function =
+        (struct joist_rule_function *)(void *)R_alloc(1, sizeof *function);
     *common = *q.rules;
     common->has_pairs[JOIST_PAIR_ADD] = false;
+    if (common->function != NULL) {
+      *function = *common->function;
+      function->as = joist_pair_name(JOIST_PAIR_COMMON);
+      common->function = function;
+    }
     q.rules = common;
   }
   q.operands = (struct joist_operand *)(void *)R_alloc(n, sizeof *q.operands);
@@ -308,7 +315,7 @@ static void answer_typed(SEXP answer, const struct question *q,
     put_string(answer, JOIN, type_text(x.join));
     put_string(answer, ANSWER, type_text(x.signature.result[0]));
     put_string(answer, CERTAINTY, Rf_mkChar(joist_certainty_text(x.certainty)));
-  } else if (x.status != JOIST_ERROR_PROMOTION) {
+  } else if (x.status != JOIST_ERROR_PROMOTION || error.code == JOIST_E_RULE_REFUSES) {
     put_string(answer, ERROR, text(joist_r_error_text(&error, words)));
   }
 }

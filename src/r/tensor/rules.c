@@ -14,16 +14,18 @@
 #include "r/base/policy.h"
 #include "r/memory/open_file.h"
 #include "r/tensor/dtypes.h"
+#include "r/tensor/rule_function.h"
 
 /* ---- The rule set of an argument ---- */
 
 /* Ids of the built-in sets. R keeps one CHARSXP per string, so a look-up compares pointers. */
 static SEXP ids;
 
-/* Texts of rule sets, CHARSXPs too, and what they are compiled to, kept for the session. */
+/* Texts of rule sets, CHARSXPs too, their functions or R_NilValue, and what they are compiled to,
+ * kept for the session. */
 enum { KEPT = 256 };
 static struct {
-  SEXP text;
+  SEXP text, function;
   const struct joist_rules *rules;
 } kept[KEPT];
 static size_t kept_count;
@@ -75,21 +77,36 @@ static const struct joist_rules *rules_of_id(SEXP id) {
 }
 
 /* Compiled once; if KEPT others are kept, for this .Call. */
-static const struct joist_rules *rules_of_text(SEXP text) {
+static const struct joist_rules *rules_of_object(SEXP object) {
+  static SEXP name = NULL;
   static size_t latest;
-  if (latest < kept_count && kept[latest].text == text) return kept[latest].rules;
+  if (name == NULL) name = Rf_install("rule");
+  SEXP text = STRING_ELT(object, 0), function = Rf_getAttrib(object, name);
+  if (latest < kept_count && kept[latest].text == text && kept[latest].function == function)
+    return kept[latest].rules;
   for (size_t i = 0; i < kept_count; i++)
-    if (kept[i].text == text) return kept[latest = i].rules;
+    if (kept[i].text == text && kept[i].function == function) return kept[latest = i].rules;
   const bool stays = kept_count < KEPT;
+  if (!stays && function != R_NilValue)
+    joist_r_stop(JOIST_ERROR_PROMOTION,
+                 "a session keeps at most %d promotion rules of its own, and a rule that is a "
+                 "function must be kept; make it once, outside loops",
+                 KEPT);
   const char *const bytes = Rf_translateCharUTF8(text);
   if (stays) R_PreserveObject(text);
   struct joist_rules *const rules =
       stays ? malloc(sizeof *rules) : (struct joist_rules *)(void *)R_alloc(1, sizeof *rules);
   struct joist_error error = {.code = JOIST_E_OUT_OF_MEMORY};
-  const joist_status status =
+  joist_status status =
       rules == NULL ? JOIST_ERROR_MEMORY : joist_rules_read(rules, bytes, strlen(bytes), &error);
+  if (status == JOIST_OK && function != R_NilValue &&
+      !joist_r_rule_function(rules, text, function)) {
+    error.code = JOIST_E_OUT_OF_MEMORY;
+    status = JOIST_ERROR_MEMORY;
+  }
   if (status == JOIST_OK && stays) {
     kept[kept_count].text = text;
+    kept[kept_count].function = function;
     kept[kept_count++].rules = rules;
   } else if (stays) {
     R_ReleaseObject(text);
@@ -112,7 +129,7 @@ const struct joist_rules *joist_r_rules(SEXP x) {
   if (x == R_NilValue) return joist_rules_at(0);
   if (TYPEOF(x) == STRSXP && XLENGTH(x) == 1) {
     SEXP string = STRING_ELT(x, 0);
-    return Rf_inherits(x, "joist_rules") ? rules_of_text(string) : rules_of_id(string);
+    return Rf_inherits(x, "joist_rules") ? rules_of_object(x) : rules_of_id(string);
   }
   if (TYPEOF(x) == RAWSXP && Rf_inherits(x, "joist_rules"))
     joist_r_stop(JOIST_ERROR_PROMOTION,
@@ -137,10 +154,11 @@ SEXP joist_r_set_promotion(SEXP rules, SEXP policy, SEXP lasting) {
   return R_NilValue;
 }
 
-SEXP joist_r_read_rules(SEXP text) {
+SEXP joist_r_read_rules(SEXP text, SEXP function) {
   joist_r_string(text, "text");
   SEXP object = PROTECT(Rf_ScalarString(STRING_ELT(text, 0)));
   Rf_setAttrib(object, R_ClassSymbol, Rf_mkString("joist_rules"));
+  if (function != R_NilValue) Rf_setAttrib(object, Rf_install("rule"), function);
   joist_r_rules(object);
   UNPROTECT(1);
   return object;
@@ -286,10 +304,10 @@ SEXP joist_r_promotion_rule_sets(void) {
 }
 
 SEXP joist_r_rules_info(SEXP rules) {
-  static const char *names[] = {"id",    "kind",       "policy",         "literals",
-                                "nodes", "edges",      "source",         "version",
-                                "url",   "operations", "extremes_known", "quantiles_default",
-                                ""};
+  static const char *names[] = {
+      "id",     "kind",    "policy", "literals",   "nodes",          "edges",
+      "source", "version", "url",    "operations", "extremes_known", "quantiles_default",
+      "rule",   ""};
   static const char *categories[] = {"logical", "integer", "double", "complex"};
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
@@ -320,6 +338,7 @@ SEXP joist_r_rules_info(SEXP rules) {
       SET_STRING_ELT(operations, k++, Rf_mkChar(joist_pair_name((joist_pair)p)));
   SET_VECTOR_ELT(info, 10, Rf_ScalarLogical(set->extremes_known));
   SET_VECTOR_ELT(info, 11, Rf_ScalarLogical(set->quantiles_default));
+  SET_VECTOR_ELT(info, 12, Rf_ScalarLogical(set->function != NULL));
   UNPROTECT(2);
   return info;
 }
@@ -388,6 +407,7 @@ SEXP joist_r_conversion_loses(SEXP from, SEXP to) {
 /* An ambiguous type that has no cells counts as the node of its category. */
 static int table_entry(const void *rules, int lhs, int rhs) {
   const struct joist_rules *const set = rules;
+  if (set->function != NULL) return joist_rules_table_entry(set, lhs, rhs);
   const int node = set->result[lhs][rhs];
   struct joist_type type;
   const bool ambiguous = node >= JOIST_NODE_AMBIGUOUS && node < JOIST_TYPE_COUNT;

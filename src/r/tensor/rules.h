@@ -20,7 +20,7 @@ bool joist_r_rules_stay(const struct joist_rules *rules);
 
 /* .Call entry points. */
 SEXP joist_r_rules_init(SEXP folder);
-SEXP joist_r_read_rules(SEXP text);
+SEXP joist_r_read_rules(SEXP text, SEXP function);
 SEXP joist_r_literals(SEXP rules, SEXP integers, SEXP doubles, SEXP complexes);
 SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation, SEXP as_used);
 SEXP joist_r_promotion_rule_sets(void);
