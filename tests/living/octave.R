@@ -52,7 +52,9 @@ limit <- function(which) {
     with_promotion(NULL, nv_convert(x, classes[[class]]), on = c(overflow = "saturate"))
   }
 }
-as_operand <- function(x) if (is_tensor(x)) x else nv_tensor(x, if (is.logical(x)) "bool" else "f64")
+as_operand <- function(x) {
+  if (is_tensor(x)) x else nv_tensor(x, if (is.logical(x)) "bool" else "f64")
+}
 one_or_two <- function(one, two) {
   function(x, y) if (missing(y)) one(as_operand(x)) else two(as_operand(x), y)
 }
