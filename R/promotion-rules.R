@@ -74,10 +74,10 @@ result_dtype <- function(..., rules = NULL) {
 #' |---|---|---|
 #' | `anvil` | the default: what is guessed gives way within a category | anvil's article |
 #' | `anvl` | anvil's successor: results are known, `ui64` with signed is undefined | 2026 |
-#' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes | its documentation; JAX 0.10.2 |
-#' | `jax_strict`, `jax_strict_x32` | JAX, strict: only R values promote | JAX 0.10.2 |
+#' | `jax`, `jax_x32` | JAX with and without 64-bit dtypes | its pages; JAX 0.10.2, 0.12.0.1 |
+#' | `jax_strict`, `jax_strict_x32` | JAX, strict: only R values promote | JAX 0.10.2, 0.12.0.1 |
 #' | `jax_lax` | `jax.lax`: hardly any promotion | JEP 9407; JAX 0.10.2 |
-#' | `numpy` | NumPy 2: R values have a category, no value | NumPy 2.4.6, ml_dtypes 0.6.0 |
+#' | `numpy` | NumPy 2: R values have a category, no value | NumPy 2.4.6, 2.5.5, ml_dtypes 0.6.0 |
 #' | `numpy_legacy`, `dask_legacy` | NumPy 1.x: values of R values and rank 0 count | NumPy 1.26.4 |
 #' | `cupy` | the same, but values of R values only | NumPy 1.26.4 |
 #' | `torch` | PyTorch: category, then rank > 0, rank 0, numbers | JEP 9407; PyTorch 2.15.0 |

@@ -415,7 +415,7 @@ enum { TOLD = 16 };
 static joist_status by_function(const struct joist_rules *rules, const char *op, operand *operands,
                                 size_t count, struct joist_promotion_record *record, bool *answered,
                                 struct joist_type *result, struct joist_error *error) {
-  uint8_t few[TOLD], *const nodes = count <= TOLD ? few : malloc(count);
+  uint8_t few[TOLD] = {0}, *const nodes = count <= TOLD ? few : malloc(count);
   *answered = false;
   if (nodes == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY, .bytes = count);
   for (size_t k = 0; k < count; k++) nodes[k] = (uint8_t)node_told(&operands[k]);
