@@ -182,24 +182,28 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
 #'
 #' `nv_which()` gives the positions of TRUE, as a tensor where [which()] gives an R vector;
 #' `nv_tabulate()`, also by [tabulate()], counts how often each of 1, 2, ... `nbins` occurs. Missing
-#' values are not TRUE, and other values than 1 to `nbins` are not counted.
+#' values are not TRUE, and other values than 1 to `nbins` are not counted. With `weights` each
+#' element counts as much as its weight.
 #'
 #' @param x A `bool` tensor.
 #' @param arr.ind `TRUE` for one index per dimension instead of a position in column-major
 #'   order.
 #' @param bin A tensor of integers, or R numbers; fractions are dropped.
+#' @param weights A tensor of numbers of the shape of `bin`; `NULL` for 1 each.
 #' @param nbins How many bins; `NULL` for the largest of `bin`, at least 1.
 #' @return `nv_which()`: positions from 1 on, a known `i32`, of rank 1, or with `arr.ind` a
-#'   matrix with a row for each TRUE. `nv_tabulate()`: counts, a known `i64` of rank 1.
+#'   matrix with a row for each TRUE. `nv_tabulate()`: counts, a known `i64` of rank 1, or sums of
+#'   weights, of their dtype or, of bools and integers but `ui64`, known `i64`.
 #' @section Errors: `joist_value_error` for `nv_which()`, and `nv_tabulate()` without `nbins`,
 #'   while `jit()` traces, for [nv_aval()] and of [chunked] tensors: the shape depends on values;
 #'   `joist_dtype_error` for `nv_which()` of another dtype than `bool`, and `nv_tabulate()` of
-#'   complex numbers.
+#'   complex numbers; `joist_shape_error` for weights of another shape.
 #' @examples
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3))
 #' nv_which(x > 2)
 #' nv_which(x > 2, arr.ind = TRUE)
 #' nv_tabulate(nv_tensor(c(2L, 3L, 2L)), nbins = 4)
+#' nv_tabulate(nv_tensor(c(2L, 3L, 2L)), weights = nv_tensor(c(0.5, 1, 2)))
 #' @export
 nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
   check_flag(arr.ind, "arr.ind")
@@ -210,7 +214,7 @@ nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
 
 #' @rdname nv_which
 #' @export
-nv_tabulate <- function(bin, nbins = NULL) {
+nv_tabulate <- function(bin, nbins = NULL, weights = NULL) {
   bin <- as_operand(bin)
   if (is_complex_dtype(bin)) {
     stop_joist("joist_dtype_error", "nv_tabulate() is not defined for ", format(dtype(bin)))
@@ -220,5 +224,27 @@ nv_tabulate <- function(bin, nbins = NULL) {
     most <- if (length(bin) > 0L) max(nv_convert(bin, "i64"), na.rm = TRUE)
     nbins <- if (is.null(most)) 1 else max(1, as_array(nv_replace_na(most, 1), "double"))
   }
+  if (!is.null(weights)) {
+    return(sums_in_bins(bin, nbins, weights))
+  }
   .Call(joist_r_operation, "tabulate", list(bin), list(shape = nbins, dtype = "i64"))
+}
+
+# What is in no bin goes to one more, which is left out.
+sums_in_bins <- function(bin, nbins, weights) {
+  check_whole(nbins, "nbins")
+  weights <- tensor_beside(weights, bin)
+  if (!identical(shape(weights), shape(bin))) {
+    stop_joist(
+      "joist_shape_error", "`weights` have the shape ", shape_text(weights), ", not ",
+      shape_text(bin)
+    )
+  }
+  if (!is_inexact_dtype(weights) && format(dtype(weights)) != "ui64") {
+    weights <- nv_convert(weights, "i64")
+  }
+  bin <- nv_convert(nv_replace_na(bin, 0), "i64")
+  bin <- nv_ifelse(bin >= 1L & bin <= nbins, bin, scalar_like(nbins + 1, bin))
+  zeros <- nv_broadcast_to(scalar_like(0L, weights), nbins + 1)
+  slice_along(nv_scatter_add(zeros, nv_flatten(bin), nv_flatten(weights)), 1L, 1L, nbins)
 }

@@ -157,7 +157,8 @@ check_elements <- function(x, what, instead = NULL) {
 #' `nv_top_k()` gives the first `k` elements along a dimension in sorted order, without sorting all
 #' of it, and where they are. They are those that `nv_sort()` and `nv_argsort()` put first: of equal
 #' elements the earlier one, NaN only if there are not `k` numbers, and missing values only if there
-#' are not enough NaN, either. `nv_take_along()` takes elements at such positions.
+#' are not enough NaN, either. `nv_take_along()` takes elements at such positions, and
+#' `nv_put_along()` replaces them; at a position that occurs twice, by the last value.
 #'
 #' @param x A tensor, or an R number or array.
 #' @param k How many elements to take, at most the extent of the dimension.
@@ -165,9 +166,12 @@ check_elements <- function(x, what, instead = NULL) {
 #' @param decreasing `TRUE` for the largest, `FALSE` for the smallest.
 #' @param indices Positions from 1 on: an `i32` tensor, or R integers, whose shape differs from that
 #'   of the operand along `dim` only.
+#' @param values Numbers for the positions: a tensor of the shape of `indices`, or one that
+#'   broadcasts to it, or an R number. They take the dtype of `x` as in assignment, see [subset].
 #' @return `nv_top_k()`: a list of `values`, a tensor of the dtype of the operand, and
 #'   `indices`, a known `i32`, both with extent `k` along `dim`. `nv_take_along()`: a tensor of
-#'   the dtype of the operand and the shape of `indices`.
+#'   the dtype of the operand and the shape of `indices`; `nv_put_along()`: one of the dtype and the
+#'   shape of the operand.
 #' @section Errors: `joist_dtype_error` for complex numbers and for positions that are not
 #'   `i32`; `joist_shape_error` for a dimension that does not exist, a `k` above the number of
 #'   elements, shapes that do not fit, and a position out of range; `joist_value_error` for a `k`
@@ -176,6 +180,7 @@ check_elements <- function(x, what, instead = NULL) {
 #' x <- nv_tensor(matrix(c(3, 1, 2, 9, 7, 8), 3))
 #' nv_top_k(x, 2, dim = 1)
 #' nv_take_along(x, nv_argsort(x, dim = 1), dim = 1)
+#' nv_put_along(x, nv_argmax(x, dims = 1, drop = FALSE), 0, dim = 1)
 #' @export
 nv_top_k <- function(x, k, dim = NULL, decreasing = TRUE) {
   check_flag(decreasing, "decreasing")
@@ -193,4 +198,33 @@ nv_top_k <- function(x, k, dim = NULL, decreasing = TRUE) {
 nv_take_along <- function(x, indices, dim) {
   if (is.null(dim)) dim <- NA
   .Call(joist_r_operation, "take_along", list(x, indices), list(dim = dim))
+}
+
+#' @rdname nv_top_k
+#' @export
+nv_put_along <- function(x, indices, values, dim) {
+  x <- as_operand(x)
+  indices <- as_positions(indices, "indices")
+  dim <- dims_of(dim, x, "dim", single = TRUE)
+  extents <- shape(x)
+  given <- shape(indices)
+  if (length(given) != length(extents) || !identical(given[-dim], extents[-dim])) {
+    stop_joist(
+      "joist_shape_error", "`indices` of shape ", shape_text(indices),
+      " do not fit dimension ", dim, " of ", shape_text(x)
+    )
+  }
+  strides <- c(1, cumprod(extents))
+  at <- (nv_convert(indices, "i64") - 1L) * scalar_like(strides[dim], nv_convert(indices, "i64"))
+  for (k in seq_along(extents)[-dim]) {
+    own <- replace(rep(1L, length(extents)), k, extents[k])
+    at <- at + beside(nv_iota(k, "i64", own, start = 0L), x) * scalar_like(strides[k], at)
+  }
+  line <- nv_flatten(x)
+  if (!is_tensor(values) && length(values) == 0L) {
+    stop_joist("joist_shape_error", "`values` has no elements")
+  }
+  if (is_tensor(values)) values <- nv_flatten(nv_broadcast_to(values, given))
+  line[nv_flatten(at) + 1L] <- values
+  nv_reshape(line, extents)
 }

@@ -225,7 +225,7 @@ compiled <- new.env(parent = emptyenv())
 #' Median and quantiles
 #'
 #' The median and quantiles over all dimensions, or over some; also by R's `median()` and
-#' `quantile()` (over all).
+#' `quantile()` (over all). `nv_percentile()` takes percentages instead of probabilities.
 #'
 #' Quantiles are those of [stats::quantile()], by default of type 7, and are computed in double. A
 #' result is missing if one of its elements is missing. Otherwise a NaN among them makes the result
@@ -239,6 +239,7 @@ compiled <- new.env(parent = emptyenv())
 #'   Statistician 50 (1996), 361-365.
 #' @inheritParams nv_var
 #' @param probs Probabilities, from 0 to 1.
+#' @param percent Percentages, from 0 to 100.
 #' @param x A tensor.
 #' @param na.rm `TRUE` leaves out missing values and NaN.
 #' @param type The type of the quantiles, from 1 to 9: see [stats::quantile()].
@@ -276,6 +277,16 @@ nv_quantile <- function(x, probs = c(0, 0.25, 0.5, 0.75, 1), dims = NULL, drop =
   }
   dims <- dims_by_name(dims, x)
   fused("quantiles", quantiles, x, as.vector(probs), dims, drop, FALSE, type)
+}
+
+#' @rdname nv_median
+#' @export
+nv_percentile <- function(x, percent = c(0, 25, 50, 75, 100), dims = NULL, drop = TRUE, type = 7) {
+  valid <- is.numeric(percent) && !is.object(percent) && !anyNA(percent)
+  if (!valid || any(percent < 0 | percent > 100)) {
+    stop_joist("joist_value_error", "`percent` must be numbers from 0 to 100")
+  }
+  nv_quantile(x, percent / 100, dims, drop, type)
 }
 
 #' @rdname nv_median

@@ -24,19 +24,21 @@
 #'   through a function, [lint_promotion()] through scripts and packages; [promotion_atlas()],
 #'   [plot_promotion] and [promotion_explorer()] show all systems in a table, pictures and a page.
 #' \item Elementwise: arithmetic [nv_add()], comparison [nv_eq()], logic [nv_and()], bits
-#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_hypot()], [nv_erf()],
+#'   [nv_bitwise_and()], choices [nv_clamp()], functions [nv_sqrt()], [nv_hypot()], [nv_frexp()],
+#'   [nv_gcd()], [nv_erf()],
 #'   [nv_erf_inv()],
-#'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()]
-#'   and [nv_dbeta()], signs [nv_negate()], rounding [nv_round()], complex numbers [nv_real()], NaN
-#'   [nv_is_nan()], missing values [nv_mask()].
+#'   [nv_polygamma()], [nv_lbeta()] and [nv_logsumexp()], distributions [nv_dnorm()], [nv_dexp()],
+#'   [nv_dbeta()], [nv_dlnorm()] and [nv_dgeom()], signs [nv_negate()], rounding
+#'   [nv_round()], complex numbers [nv_real()], NaN [nv_is_nan()], missing values [nv_mask()].
 #' \item Subsets and shapes: [subset], [nv_gather()], [nv_scatter_add()],
 #'   [nv_group()], [nv_segment_sum()], [nv_segment_cumsum()], [nv_reshape()], [nv_transpose()],
-#'   [nv_concatenate()], [nv_pad()], [nv_roll()], [nv_broadcast_arrays()], [diff.nv_tensor()].
+#'   [nv_concatenate()], [nv_pad()], [nv_roll()], [nv_broadcast_arrays()], [nv_meshgrid()],
+#'   [nv_packbits()], [diff.nv_tensor()].
 #' \item Reductions and statistics: [nv_reduce_sum()], [nv_var()], [nv_cov()], [nv_median()],
-#'   `rowSums()`, [nv_argmin()], [nv_cumsum()], slices [nv_apply()],
+#'   `rowSums()`, [nv_argmin()], [nv_cumsum()], [nv_trapz()], slices [nv_apply()],
 #'   functions of slices [nv_vmap()].
-#' \item Sorting and searching: [nv_sort()], [nv_top_k()], [nv_match()], [nv_which()],
-#'   [unique][unique.nv_tensor].
+#' \item Sorting and searching: [nv_sort()], [nv_lexsort()], [nv_top_k()], [nv_match()],
+#'   [nv_which()], [nv_histogram()], [unique][unique.nv_tensor], [nv_unique()].
 #' \item Linear algebra: [nv_matmul()], [nv_einsum()], [nv_solve()], [nv_qr()], [nv_eig()],
 #'   [nv_lstsq()].
 #' \item Signals: [nv_fft()], [nv_fftfreq()], convolutions [nv_conv()], windows

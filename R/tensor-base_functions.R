@@ -205,6 +205,39 @@ as.table.nv_tensor <- function(x, ...) as.table(as.array(x), ...)
 #' @export
 as.ts.nv_tensor <- function(x, ...) stats::as.ts(as_array(x), ...)
 
-# In double, whatever the precision of the dtype.
+# In double, whatever the precision of the dtype, but 64-bit integers exactly.
 #' @export
-cut.nv_tensor <- function(x, ...) cut(as.vector(x), ...)
+cut.nv_tensor <- function(x, breaks, labels = NULL, include.lowest = FALSE, # nolint
+                          right = TRUE, ...) {
+  if (!is_int64(x) || length(breaks) == 1L || !has_elements(x)) {
+    if (is_tensor(breaks)) breaks <- as.vector(breaks)
+    return(cut(as.vector(x), breaks, labels, include.lowest, right, ...))
+  }
+  n <- length(breaks)
+  exact <- is_tensor(breaks) && is_int64(breaks)
+  breaks <- nv_sort(as_operand(breaks))
+  if (exact && is.null(labels)) {
+    labels <- interval_names(as.character(breaks), include.lowest, right)
+  }
+  # What base R makes of the arguments, whose breaks are doubles.
+  own <- if (exact) seq_len(n) else as.vector(breaks)
+  made <- cut(double(), own, labels, include.lowest, right, ...)
+  code <- as.vector(nv_digitize(x, breaks, right))
+  if (include.lowest) {
+    ends <- as.vector(nv_eq(x, breaks[if (right) 1L else n]))
+    code[which(ends)] <- if (right) 1L else n - 1L
+  }
+  code[code < 1L | code >= n] <- NA
+  if (!is.factor(made)) {
+    return(code)
+  }
+  factor(levels(made)[code], levels(made), ordered = is.ordered(made))
+}
+
+interval_names <- function(ends, lowest, right) {
+  n <- length(ends)
+  names <- paste0(if (right) "(" else "[", ends[-n], ",", ends[-1L], if (right) "]" else ")")
+  if (lowest && right) names[1L] <- sub("^.", "[", names[1L])
+  if (lowest && !right) names[n - 1L] <- sub(".$", "]", names[n - 1L])
+  names
+}

@@ -46,7 +46,8 @@ nv_bitcast_convert <- function(x, dtype) {
 
 #' Reshape and broadcast
 #'
-#' `nv_reshape()` gives the elements another shape, in column-major order.
+#' `nv_reshape()` gives the elements another shape, in column-major order; an extent of -1 is what
+#' the others leave.
 #' `nv_broadcast_to()` repeats a scalar, or extents of 1.
 #'
 #' @param x A tensor, or an R number or array.
@@ -59,10 +60,27 @@ nv_bitcast_convert <- function(x, dtype) {
 #' nv_broadcast_to(nv_tensor(1:2, shape = c(2, 1)), c(2, 3))
 #' @export
 nv_reshape <- function(x, shape) {
+  if (is.numeric(shape) && -1 %of% shape) shape <- full_shape(shape, x)
   if (inherits(x, "nv_tensor") && !inherits(x, "nv_chunked") && !is_traced(x)) {
     return(.Call(joist_r_with_shape, x, shape))
   }
   .Call(joist_r_operation, "reshape", list(x), list(shape = shape))
+}
+
+# With an extent of as many elements as remain in the place of -1.
+full_shape <- function(shape, x) {
+  if (is.object(shape) || sum(shape == -1, na.rm = TRUE) > 1L) {
+    return(shape) # which is an error
+  }
+  count <- length(as_operand(x))
+  rest <- count / prod(shape[shape != -1])
+  if (is.na(rest) || rest != trunc(rest)) {
+    stop_joist(
+      "joist_shape_error", count_of(count, "element"), " cannot be given the shape ",
+      extents_text(shape)
+    )
+  }
+  replace(shape, shape == -1, rest)
 }
 
 #' @rdname nv_reshape

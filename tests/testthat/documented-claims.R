@@ -634,6 +634,57 @@ raised_errors <- alist(
     joist_dtype_error = nv_ihfft(z)
   ),
   nv_fftfreq = list(joist_value_error = nv_fftfreq(0), joist_value_error = nv_rfftfreq(2, NaN)),
+  nv_unique = list(
+    joist_value_error = nv_unique(v, inverse = NA), joist_value_error = jit(nv_unique)(v),
+    joist_value_error = nv_union(nv_aval("f32", 3), v),
+    joist_promotion_error = strict(nv_union(i, b))
+  ),
+  nv_histogram = list(
+    joist_value_error = nv_digitize(v, c(2, 1)), joist_value_error = nv_histogram(v, 0),
+    joist_value_error = nv_histogram(v, 2, c(1, 0)), joist_value_error = nv_digitize(v, 1, NA),
+    joist_shape_error = nv_histogram(v, 2, weights = u), joist_dtype_error = nv_histogram(z)
+  ),
+  nv_lexsort = list(
+    joist_shape_error = nv_lexsort(v, x), joist_shape_error = nv_partition(v, 1, dim = 2),
+    joist_shape_error = nv_partition(v, 4), joist_value_error = nv_lexsort(),
+    joist_value_error = nv_lexsort(v, decreasing = NA), joist_value_error = nv_partition(v, 0.5),
+    joist_dtype_error = nv_lexsort(z)
+  ),
+  nv_trapz = list(
+    joist_shape_error = nv_trapz(v, 1:2), joist_shape_error = nv_trapz(v, dim = 2),
+    joist_value_error = nv_trapz(v, dx = "a")
+  ),
+  nv_dlnorm = list(
+    joist_promotion_error = strict(nv_pf(i, 1L, 1L)), joist_dtype_error = nv_dlnorm(z),
+    joist_shape_error = nv_plogis(x, v), joist_value_error = nv_dchisq("1", 1),
+    joist_value_error = nv_qcauchy(v, lower.tail = NA)
+  ),
+  nv_dgeom = list(
+    joist_promotion_error = strict(nv_pgeom(i, 1L)), joist_dtype_error = nv_dgeom(z, 0.5),
+    joist_shape_error = nv_pnbinom(x, v, 0.5), joist_value_error = nv_qhyper("1", 1, 1, 1),
+    joist_value_error = nv_qgeom(v, 0.5, log.p = NA)
+  ),
+  nv_frexp = list(
+    joist_dtype_error = nv_frexp(z), joist_dtype_error = nv_ldexp(v, v),
+    joist_promotion_error = strict(nv_frexp(i)), joist_shape_error = nv_ldexp(v, 1:2),
+    joist_value_error = nv_ldexp(v, 0.5), joist_value_error = nv_is_close(v, v, rtol = NA),
+    joist_value_error = nv_nan_to_num(v, nan = "a")
+  ),
+  nv_gcd = list(
+    joist_promotion_error = strict(nv_gcd(i, b)), joist_dtype_error = nv_gcd(v, 1L),
+    joist_dtype_error = nv_clz(v), joist_shape_error = nv_gcd(i, 1:2),
+    joist_value_error = nv_divmod(i, 0L), joist_value_error = nv_rotate_left(i, 0.5)
+  ),
+  nv_meshgrid = list(
+    joist_value_error = nv_meshgrid(v, indexing = "yx"), joist_value_error = nv_tile(v, -1),
+    joist_value_error = nv_rot90(x, 0.5), joist_shape_error = nv_meshgrid(x),
+    joist_shape_error = nv_rot90(v), joist_shape_error = nv_rot90(x, dims = 1)
+  ),
+  nv_packbits = list(
+    joist_dtype_error = nv_packbits(v), joist_dtype_error = nv_unpackbits(i),
+    joist_shape_error = nv_packbits(b, 2), joist_value_error = nv_packbits(b, bitorder = "up"),
+    joist_value_error = nv_unpackbits(u, count = 9)
+  ),
   nv_hypot = list(
     joist_dtype_error = nv_hypot(z, v), joist_dtype_error = nv_signbit(b),
     joist_promotion_error = strict(nv_hypot(i, i))
@@ -665,7 +716,8 @@ raised_errors <- alist(
     joist_value_error = nv_which(nv_aval("bool", 3)),
     joist_value_error = jit(function(x) nv_tabulate(x))(i),
     joist_dtype_error = nv_which(i),
-    joist_dtype_error = nv_tabulate(z)
+    joist_dtype_error = nv_tabulate(z),
+    joist_shape_error = nv_tabulate(i, 3, v[1])
   ),
   plot_promotion = list(
     joist_promotion_error = plot(promotion_rules("numpy")),
@@ -939,6 +991,43 @@ given_dtypes <- alist(
     f64 = nv_fftfreq(3), f32 = nv_rfftfreq(3, dtype = "f32"), i16 = nv_fftshift(i),
     c64 = nv_ifftshift(z)
   ),
+  nv_unique = list(
+    f32 = nv_unique(v), i32 = nv_unique(i, index = TRUE)$index, i16 = nv_setdiff(i, 2L),
+    i32 = nv_unique(i, inverse = TRUE)$inverse, i64 = nv_unique(i, counts = TRUE)$counts,
+    f32 = nv_union(v, i), i16 = nv_intersect(i, v)
+  ),
+  nv_histogram = list(
+    i64 = nv_histogram(v)$counts, f32 = nv_histogram(v, weights = v)$counts,
+    f64 = nv_histogram(v, density = TRUE)$counts, i32 = nv_digitize(i, 1:2)
+  ),
+  nv_lexsort = list(i32 = nv_lexsort(v, i), i16 = nv_partition(i, 1)),
+  nv_trapz = list(f32 = nv_trapz(v), f64 = nv_trapz(nv_convert(v, "f64"), v)),
+  nv_dlnorm = list(
+    f32 = nv_dlnorm(v), `f32?` = nv_plnorm(1L), f64 = nv_qlnorm(0.5, nv_scalar(0, "f64")),
+    f32 = nv_dweibull(v, 2), f32 = nv_pweibull(v, 2), f32 = nv_qweibull(v, 2), f32 = nv_dlogis(v),
+    f32 = nv_plogis(v), f32 = nv_qlogis(v), f32 = nv_dcauchy(v), f32 = nv_pcauchy(v),
+    f16 = nv_qcauchy(nv_convert(v, "f16")), f32 = nv_dchisq(v, 2), f32 = nv_pchisq(v, 2),
+    f32 = nv_qchisq(v, 2), f32 = nv_df(v, 1, 2), f32 = nv_pf(v, 1, 2), f32 = nv_qf(v, 1, 2)
+  ),
+  nv_dgeom = list(
+    f32 = nv_dgeom(v, 0.5), f32 = nv_pgeom(v, 0.5), f32 = nv_qgeom(v, 0.5),
+    f32 = nv_dnbinom(v, 2, 0.5), f32 = nv_pnbinom(v, 2, 0.5), f32 = nv_qnbinom(v, 2, 0.5),
+    f32 = nv_dhyper(v, 3, 4, 2), f32 = nv_phyper(v, 3, 4, 2), f32 = nv_qhyper(v, 3, 4, 2)
+  ),
+  nv_frexp = list(
+    f32 = nv_frexp(v)$mantissa, `f32?` = nv_frexp(3L)$mantissa, i32 = nv_frexp(v)$exponent,
+    f16 = nv_ldexp(nv_convert(v, "f16"), 1L), f32 = nv_nan_to_num(v), bool = nv_is_close(v, 1)
+  ),
+  nv_gcd = list(
+    i16 = nv_gcd(i, 2L), i16 = nv_lcm(i, i), i16 = nv_divmod(i, 2L)$remainder, i32 = nv_clz(u),
+    i32 = nv_ctz(u), ui8 = nv_reverse_bits(u), i16 = nv_rotate_left(i, 1L),
+    i16 = nv_rotate_right(i, u), f32 = nv_byteswap(v)
+  ),
+  nv_meshgrid = list(
+    f32 = nv_meshgrid(v, i)[[1]], i16 = nv_meshgrid(v, i)[[2]], i16 = nv_tile(i, 2),
+    f32 = nv_rot90(x)
+  ),
+  nv_packbits = list(ui8 = nv_packbits(i), bool = nv_unpackbits(u)),
   nv_hypot = list(
     f32 = nv_hypot(v, i), `f32?` = nv_logaddexp(i, 1L), bool = nv_signbit(v),
     f16 = nv_copysign(nv_convert(v, "f16"), 1), f64 = nv_nextafter(nv_scalar(1, "f64"), v)
@@ -952,7 +1041,10 @@ given_dtypes <- alist(
     f32 = nv_var(v), `f32?` = nv_sd(i), f32 = nv_norm(z), f32 = nv_var(z),
     i64 = nv_count_nonzero(v)
   ),
-  nv_which = list(i32 = nv_which(b), i64 = nv_tabulate(i)),
+  nv_which = list(
+    i32 = nv_which(b), i64 = nv_tabulate(i),
+    f32 = nv_tabulate(i, weights = v)
+  ),
   subset = list(i16 = i[2], f32 = x[[2, 3]], i16 = `[<-`(i, 1, value = 7L)),
   unique = list(i16 = unique(i))
 )

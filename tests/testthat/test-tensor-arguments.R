@@ -50,6 +50,11 @@ valid_arguments <- function() {
     reverse = FALSE, true = 1, false = 2, like = v, end = 3, steps = 3L, equation = "i,i",
     accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1), q = v, lambda = 2, df = 3,
     shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3,
+    exponent = 2L, times = 2, indexing = "ij", nan = 0, posinf = 1, neginf = -1, rtol = 0.1,
+    atol = 0.1, equal_nan = TRUE, inverse = TRUE, counts = TRUE,
+    breaks = c(1, 2), weights = NULL, density = TRUE, right = TRUE, percent = 50, dx = 1,
+    meanlog = 0, sdlog = 1, location = 0, scale = 1, df1 = 1, df2 = 2, m = 3,
+    bitorder = "big", count = 3L,
     chunks = 2L, shards = 4L, consolidated = TRUE, cf = FALSE,
     dimnames = list(a = c("x", "y", "z")), fill = 0, codecs = "gzip", dimension_names = "a",
     attributes = list(a = 1),
@@ -105,6 +110,13 @@ valid_arguments <- function() {
     nv_and = bools, nv_or = bools, nv_xor = bools, nv_not = bools, nv_bitwise_and = ints,
     nv_bitwise_or = ints, nv_bitwise_xor = ints, nv_bitwise_not = ints, nv_shift_left = ints,
     nv_shift_right_arithmetic = ints, nv_shift_right_logical = ints, nv_popcnt = ints,
+    nv_gcd = list(x = i, y = i), nv_lcm = list(x = i, y = i), nv_clz = ints, nv_ctz = ints,
+    nv_reverse_bits = ints,
+    nv_rotate_left = ints, nv_rotate_right = ints, nv_byteswap = ints, nv_packbits = bools,
+    nv_trapz = list(x = NULL),
+    nv_unique = list(index = TRUE), nv_histogram = list(range = c(0, 1)),
+    nv_put_along = list(values = 1), nv_rot90 = list(x = m, dims = 1:2),
+    nv_unpackbits = list(x = nv_tensor(1L, "ui8")),
     nv_bitcast_convert = list(dtype = "i32"), nv_apply = square, nv_diag = square,
     nv_chol = square, nv_det = square, nv_determinant = square, nv_eigh = square,
     nv_eig = square, nv_eigvals = square, nv_lu = square, nv_expm = square, nv_lstsq = square,
@@ -211,7 +223,7 @@ odd <- list(
 
 # Arguments that must refuse TRUE, except in nv_rbinom(), nv_linspace() and distributions, where
 # they may be tensors.
-of_tensors <- "^nv_(rbinom|linspace|[dpq](norm|exp|gamma|pois|beta|binom|t))$"
+of_tensors <- "^nv_(rbinom|linspace|[dpq][a-z]+)$"
 numbers <- c(
   "dims", "dim", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",
   "seed", "p", "correction", "edge_padding_low", "edge_padding_high",

@@ -1,0 +1,249 @@
+#' Unique elements with their positions and counts, and sets
+#'
+#' `nv_unique()` gives the elements as [unique()] does, in the order of their first occurrence, and,
+#' if asked, where they are. `nv_union()`, `nv_intersect()` and `nv_setdiff()` take the elements of
+#' tensors as sets, as base R's functions do with vectors.
+#'
+#' Elements are compared as by [nv_match()], 64-bit integers exactly: missing values equal one
+#' another, NaN equals NaN, and `-0` equals `0`.
+#'
+#' @param x,y Tensors, or R numbers or arrays.
+#' @param inverse `TRUE` for the position of each element of `x` among the unique ones.
+#' @param counts `TRUE` for how often each unique element occurs.
+#' @param index `TRUE` for the position in `x`, in column-major order, at which each unique element
+#'   occurs first.
+#' @return A tensor of rank 1, of the dtype of `x` (`nv_union()`: of the common dtype). With one of
+#'   the flags, a list of it, `values`, and of `index` (a known `i32`), `inverse` (a known `i32` of
+#'   the shape of `x`) and `counts` (a known `i64`), as far as they are asked for. Positions count
+#'   from 1.
+#' @section Errors: `joist_value_error` for flags that are neither `TRUE` nor `FALSE`, while `jit()`
+#'   traces and for [nv_aval()]: the shape depends on values; `joist_promotion_error` when the
+#'   rules know no common dtype.
+#' @examples
+#' nv_unique(nv_tensor(c(3, 1, 3)), inverse = TRUE, counts = TRUE)
+#' nv_setdiff(nv_tensor(c("9007199254740993", "1"), "i64"), 1L)
+#' @export
+nv_unique <- function(x, inverse = FALSE, counts = FALSE, index = FALSE) {
+  check_flag(inverse, "inverse")
+  check_flag(counts, "counts")
+  check_flag(index, "index")
+  x <- as_operand(x)
+  values <- unique(x)
+  if (!inverse && !counts && !index) {
+    return(values)
+  }
+  at <- if (inverse || counts) nv_match(x, values)
+  c(
+    list(values = values),
+    if (index) list(index = nv_match(values, x)),
+    if (inverse) list(inverse = at),
+    if (counts) list(counts = nv_tabulate(at, length(values)))
+  )
+}
+
+#' @rdname nv_unique
+#' @export
+nv_union <- function(x, y) {
+  if (missing(x)) stop_missing("x")
+  if (missing(y)) stop_missing("y")
+  parts <- list(nv_flatten(tensor_beside(x, y)), nv_flatten(tensor_beside(y, x)))
+  unique(do.call(nv_concatenate, parts))
+}
+
+#' @rdname nv_unique
+#' @export
+nv_intersect <- function(x, y) elements_in(x, y, TRUE)
+
+#' @rdname nv_unique
+#' @export
+nv_setdiff <- function(x, y) elements_in(x, y, FALSE)
+
+elements_in <- function(x, y, found) {
+  if (missing(x)) stop_missing("x")
+  if (missing(y)) stop_missing("y")
+  values <- unique(tensor_beside(x, y))
+  values[nv_is_in(values, y) == found]
+}
+
+#' Histograms
+#'
+#' `nv_histogram()` counts the elements in intervals, `nv_digitize()` says in which interval each
+#' element is: the number of `breaks` up to it, as [findInterval()]. Elements and breaks are
+#' compared as by [nv_searchsorted()], integers exactly.
+#'
+#' An interval of `nv_histogram()` has its lower break, and the last one both. Elements outside, NaN
+#' and missing values are not counted.
+#'
+#' @param x A tensor, or R numbers.
+#' @param breaks Numbers in increasing order, a tensor or an R vector; for `nv_histogram()` also one
+#'   whole R number: how many intervals of equal width.
+#' @param range The least and the greatest break, if `breaks` is a number; `NULL` for the range of
+#'   the elements, and where all are equal, 0.5 to both sides.
+#' @param weights A tensor of the shape of `x`: what each element counts; `NULL` for 1.
+#' @param density `TRUE` for counts divided by their sum and the widths of the intervals.
+#' @param right `TRUE` if an interval has its upper break instead of the lower one.
+#' @return `nv_histogram()`: a list of `counts`, a known `i64`, or as from [nv_tabulate()] with
+#'   `weights`, and for a density `f64`; and `breaks`. `nv_digitize()`: a known `i32` of the shape
+#'   of `x`, from 0 for elements below all breaks; missing where an element is.
+#' @section Errors: `joist_value_error` for breaks that are not in order, an invalid number of them
+#'   or `range`, and flags that are neither `TRUE` nor `FALSE`; `joist_shape_error` for weights of
+#'   another shape; `joist_dtype_error` for complex numbers.
+#' @examples
+#' nv_histogram(nv_tensor(c(1, 2, 2, 4)), breaks = 3)
+#' nv_histogram(nv_tensor(c(1, 2, 2, 4)), breaks = c(0, 2, 4), density = TRUE)
+#' nv_digitize(nv_tensor(c(0, 1, 2.5)), c(1, 2, 3))
+#' @export
+nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density = FALSE) {
+  check_flag(density, "density")
+  x <- nv_flatten(as_operand(x))
+  check_real(x)
+  valid <- is.null(range) || is.numeric(range) && !is.object(range) && length(range) == 2L &&
+    all(is.finite(range)) && range[1L] <= range[2L]
+  if (!valid) {
+    stop_joist("joist_value_error", "`range` must be two finite numbers in increasing order")
+  }
+  if (!is_tensor(breaks) && length(breaks) == 1L) {
+    check_whole(breaks, "breaks", 1)
+    breaks <- equal_breaks(x, breaks, range)
+  }
+  breaks <- tensor_beside(breaks, x)
+  n <- length(breaks) - 1L
+  if (n < 1L) stop_joist("joist_value_error", "`breaks` must be two numbers or more")
+  bin <- nv_digitize(x, breaks)
+  bin <- nv_ifelse(nv_eq(x, breaks[n + 1L]), n, bin)
+  counts <- nv_tabulate(bin, n, weights)
+  if (density) {
+    wide <- nv_convert(breaks, "f64")
+    widths <- slice_along(wide, 1L, 2L, n) - slice_along(wide, 1L, 1L, n)
+    counts <- nv_convert(counts, "f64")
+    counts <- counts / (nv_reduce_sum(counts) * widths)
+  }
+  list(counts = counts, breaks = breaks)
+}
+
+equal_breaks <- function(x, n, range) {
+  if (is.null(range)) {
+    x <- nv_convert(x, "f64")
+    range <- if (length(x) == 0L) {
+      c(0, 1)
+    } else {
+      list(nv_reduce_min(nv_replace_na(x, Inf)), nv_reduce_max(nv_replace_na(x, -Inf)))
+    }
+  }
+  low <- range[[1L]]
+  high <- range[[2L]]
+  if (has_value(low) && has_value(high) && !is.finite(as.vector(low) + as.vector(high))) {
+    stop_joist("joist_value_error", "the range of the elements is not finite; set `range`")
+  }
+  equal <- low == high
+  nv_linspace(
+    nv_ifelse(equal, low - 0.5, low), nv_ifelse(equal, high + 0.5, high), n + 1L,
+    dtype = "f64"
+  )
+}
+
+has_value <- function(x) !is_tensor(x) || has_elements(x)
+
+#' @rdname nv_histogram
+#' @export
+nv_digitize <- function(x, breaks, right = FALSE) {
+  check_flag(right, "right")
+  nv_searchsorted(breaks, x, if (right) "left" else "right")
+}
+
+#' Sort by several keys, and partially
+#'
+#' `nv_lexsort()` gives the positions that sort by the first key, elements that are equal there by
+#' the second one, and so on, as [order()]. `nv_partition()` puts the first `k` elements in sorted
+#' order before all others, which keep their order.
+#'
+#' @param ... Keys of one shape: tensors, or R numbers or arrays.
+#' @param x A tensor, or an R number or array.
+#' @param k How many elements to sort, at most the extent of the dimension.
+#' @param dim The dimension along which to sort, or its name; a negative one counts from the last;
+#'   `NULL` for all elements in column-major order.
+#' @param decreasing `TRUE` for the largest first; in `nv_lexsort()` one flag, or one for each key.
+#' @return `nv_lexsort()`: positions from 1 on, a known `i32`; `nv_partition()`: a tensor of the
+#'   dtype of `x`. The shape is that of the operands, or rank 1 for `dim = NULL`.
+#' @section Errors: `joist_shape_error` for keys of different shapes, a dimension that does not
+#'   exist, and a `k` above the number of elements; `joist_value_error` without keys, for invalid
+#'   flags and a `k` that is not a whole number; `joist_dtype_error` for complex numbers.
+#' @examples
+#' nv_lexsort(nv_tensor(c(2, 1, 2)), nv_tensor(c(9L, 5L, 7L)))
+#' nv_partition(nv_tensor(c(5, 4, 1, 3, 2)), 2)
+#' @export
+nv_lexsort <- function(..., dim = NULL, decreasing = FALSE) {
+  keys <- list(...)
+  if (length(keys) == 0L) stop_joist("joist_value_error", "nv_lexsort() needs a key")
+  flags <- is.logical(decreasing) && !anyNA(decreasing)
+  if (!flags || !length(decreasing) %of% c(1L, length(keys))) {
+    stop_joist(
+      "joist_value_error", "`decreasing` must be TRUE or FALSE, or one of these for each key"
+    )
+  }
+  decreasing <- rep_len(decreasing, length(keys))
+  keys <- lapply(keys, tensor_beside, first_tensor(keys))
+  if (length(unique(lapply(keys, shape))) > 1L) {
+    stop_joist("joist_shape_error", "the keys of nv_lexsort() must have one shape")
+  }
+  lines <- lapply(keys, line_of, dim)
+  at <- NULL
+  for (k in rev(seq_along(keys))) {
+    along <- lines[[k]]$dim
+    key <- lines[[k]]$x
+    own <- nv_argsort(if (is.null(at)) key else nv_take_along(key, at, along), along, decreasing[k])
+    at <- if (is.null(at)) own else nv_take_along(at, own, along)
+  }
+  at
+}
+
+#' @rdname nv_lexsort
+#' @export
+nv_partition <- function(x, k, dim = NULL, decreasing = FALSE) {
+  line <- line_of(as_operand(x), dim)
+  first <- nv_top_k(line$x, k, line$dim, decreasing)
+  taken <- beside(nv_fill(FALSE, shape(line$x), "bool"), line$x)
+  taken <- nv_put_along(taken, first$indices, TRUE, line$dim)
+  rest <- slice_along(nv_argsort(taken, line$dim), line$dim, 1, shape(line$x)[line$dim] - k)
+  nv_concatenate(first$values, nv_take_along(line$x, rest, line$dim), dim = line$dim)
+}
+
+#' Integrate samples
+#'
+#' `nv_trapz()` is the integral of the lines between samples of a function, along a dimension.
+#'
+#' @param y A tensor, or an R number or array: the samples.
+#' @param x Where they were taken: a tensor of rank 1 with as many elements as the dimension, or one
+#'   of the shape of `y`; `NULL` for the distance `dx`.
+#' @param dx The distance of samples, a number.
+#' @param dim The dimension, or its name.
+#' @return A tensor without dimension `dim`, of the dtype of `y` if that is inexact and otherwise of
+#'   the float that the promotion rules make of it; of the common dtype with `x`.
+#' @section Errors: `joist_shape_error` for positions of another shape and a dimension that does not
+#'   exist; `joist_value_error` for an invalid `dx`.
+#' @examples
+#' nv_trapz(nv_tensor(c(1, 2, 3)))
+#' nv_trapz(nv_tensor(c(0, 1, 4, 9)), nv_tensor(c(0, 1, 2, 3)))
+#' @export
+nv_trapz <- function(y, x = NULL, dx = 1, dim = 1L) {
+  y <- as_operand(y)
+  y <- if (is_complex_dtype(y)) y else float_operand(y)
+  dim <- dims_of(dim, y, "dim", single = TRUE)
+  extents <- shape(y)
+  n <- max(0L, extents[dim] - 1L)
+  parts <- function(x) {
+    list(slice_along(x, dim, min(2L, extents[dim]), n), slice_along(x, dim, 1L, n))
+  }
+  if (is.null(x)) {
+    check_number(dx, "dx")
+  } else {
+    x <- tensor_beside(x, y)
+    if (ndims(x) == 1L) x <- nv_reshape(x, replace(rep(1L, length(extents)), dim, length(x)))
+    if (ndims(x) != length(extents) || shape(x)[dim] != extents[dim]) {
+      stop_joist("joist_shape_error", "`x` and `y` differ in their extent along dimension ", dim)
+    }
+    own <- nv_broadcast_to(if (is_inexact_dtype(x)) x else float_operand(x), extents)
+    dx <- do.call(nv_sub, parts(own))
+  }
+  nv_reduce_sum(do.call(nv_add, parts(y)) * dx / 2, dim)
+}
