@@ -24,7 +24,8 @@ vec_proxy.nv_tensor <- function(x, ...) {
   }
   if (!is.null(attr(x, "dim", TRUE))) stop_no_column(x)
   wanted <- attr(x, "beyond", TRUE)
-  if (is.null(wanted)) values_in_r(x, type_string(x)) else values_beyond(x, wanted)
+  values <- if (is.null(wanted)) .Call(joist_r_column_values, x, 0) else values_beyond(x, wanted)
+  if (is.null(values)) proxy_without_values(x) else values
 }
 
 stop_no_column <- function(x) {
@@ -36,29 +37,17 @@ stop_no_column <- function(x) {
 # NA of the type that the values would have.
 proxy_without_values <- function(x) {
   if (!inherits(x, "nv_aval") || ndims(x) > 1L) stop_no_column(x)
-  value <- values_in_r(nv_tensor(0, dtype(x)), type_string(x))
+  value <- .Call(joist_r_column_values, nv_tensor(0, dtype(x)), 0)
   value[1L] <- NA
   rep(value, length(x))
-}
-
-values_in_r <- function(x, type) {
-  if (type == "i64" || type == "ui64") wide_values(x, 0) else plain_values(x, type)
-}
-
-wide_values <- function(x, part) {
-  missing <- mask_of(x)
-  if (!is.null(missing)) x <- without_mask(x)
-  bits <- plain_values(nv_bitcast_convert(x, "f64"), "f64")
-  if (!is.null(missing)) part <- ifelse(as.vector(missing), NA, part)
-  complex(real = bits, imaginary = rep_len(part, length(bits)))
 }
 
 # The values of a column of another dtype that do not all fit `type`, as vec_proxy() gives those of
 # `type`: they can be compared with these, but vec_restore() refuses them. Of 64-bit integers the
 # imaginary part is then 1.
 values_beyond <- function(x, type) {
-  switch(typeof(values_in_r(empty_column(type, FALSE), type)),
-    complex = wide_values(x, 1),
+  switch(typeof(.Call(joist_r_column_values, empty_column(type, FALSE), 0)),
+    complex = .Call(joist_r_column_values, x, 1),
     integer = as.integer(as.vector(x)),
     as.double(as.vector(x))
   )
@@ -74,6 +63,12 @@ plain_values <- function(x, type = type_string(x)) {
 
 #' @exportS3Method vctrs::vec_restore
 vec_restore.nv_tensor <- function(x, to, ...) {
+  restored <- .Call(joist_r_column_restored, x, to)
+  if (is.null(restored)) restored_beyond(x, to) else restored
+}
+
+# Of values that may not fit.
+restored_beyond <- function(x, to) {
   type <- type_string(to)
   is_ambiguous <- ambiguous(to)
   wide <- type == "i64" || type == "ui64"
@@ -107,24 +102,23 @@ vec_proxy_compare.nv_tensor <- function(x, ...) {
 # 64-bit integers as two numbers, each exact as a double.
 #' @exportS3Method vctrs::vec_proxy_equal
 vec_proxy_equal.nv_tensor <- function(x, ...) {
-  proxy <- vec_proxy.nv_tensor(x)
-  if (!is.complex(proxy) || is_complex_dtype(x) || !has_elements(x)) {
-    return(proxy)
+  if (!is_compared_by_halves(x)) {
+    return(vec_proxy.nv_tensor(x))
   }
-  base <- nv_scalar(2^32, dtype(x))
-  vctrs::new_data_frame(list(high = plain_values(x %/% base), low = plain_values(x %% base)))
+  if (!is.null(attr(x, "dim", TRUE))) stop_no_column(x)
+  halves <- .Call(joist_r_column_halves, x)
+  vctrs::new_data_frame(list(high = halves[[1L]], low = halves[[2L]]))
+}
+
+is_compared_by_halves <- function(x) {
+  wanted <- attr(x, "beyond", TRUE)
+  is_int64(x) && has_elements(x) && (is.null(wanted) || wanted == "i64" || wanted == "ui64")
 }
 
 # dplyr's arrange() takes no two columns for one.
 #' @exportS3Method vctrs::vec_proxy_order
 vec_proxy_order.nv_tensor <- function(x, ...) {
-  proxy <- vec_proxy_compare.nv_tensor(x)
-  if (!is.data.frame(proxy)) {
-    return(proxy)
-  }
-  at <- order(proxy$high, proxy$low)
-  steps <- diff(proxy$high[at]) != 0 | diff(proxy$low[at]) != 0
-  replace(integer(length(at)), at, cumsum(c(TRUE, steps))[seq_along(at)])
+  if (is_compared_by_halves(x)) xtfrm.nv_tensor(x) else vec_proxy_compare.nv_tensor(x)
 }
 
 #' @exportS3Method vctrs::vec_ptype_abbr
@@ -206,7 +200,7 @@ first_inexact <- function(x, dtype) {
 
 # Whether the R numbers that columns of the dtype are compared by hold the values of x.
 is_comparable <- function(x, dtype) {
-  switch(typeof(values_in_r(empty_column(dtype, FALSE), dtype)),
+  switch(typeof(.Call(joist_r_column_values, empty_column(dtype, FALSE), 0)),
     complex = is_int64(x) && dtype %in% c("i64", "ui64"),
     integer = is_integer_dtype(x) && .Call(joist_r_first_change, x, "i32")[1L] == 0,
     double = dtype != "f64" && .Call(joist_r_first_change, x, "f64")[1L] == 0,

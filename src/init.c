@@ -6,6 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "r/arrays/access.h"
 #include "r/arrays/assign.h"
+#include "r/arrays/column.h"
 #include "r/arrays/concatenate.h"
 #include "r/arrays/index.h"
 #include "r/arrays/subset.h"
@@ -93,6 +94,9 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_make_aval, 4),
     ENTRY(joist_r_with_shape, 2),
     ENTRY(joist_r_as_array, 4),
+    ENTRY(joist_r_column_values, 2),
+    ENTRY(joist_r_column_halves, 1),
+    ENTRY(joist_r_column_restored, 2),
     ENTRY(joist_r_format, 3),
     ENTRY(joist_r_integer_text, 1),
     ENTRY(joist_r_first_change, 2),
