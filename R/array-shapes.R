@@ -351,7 +351,7 @@ as_positions <- function(positions, what) {
 #' Methods of [diff()] and [scale()] for tensors, computed with joist's operators. The means and
 #' deviations of `scale()` are those of the numbers in a column: NaN is left out, as in base R.
 #'
-#' @param x A tensor; for `scale()` of rank 2.
+#' @param x A tensor; for `scale()` of rank 2, or 1 for a column.
 #' @param lag,differences As in [diff()].
 #' @param center,scale As in [scale()]: `TRUE`, `FALSE`, or a number for each column.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
@@ -388,6 +388,7 @@ diff.nv_tensor <- function(x, lag = 1L, differences = 1L, ...) {
 #' @rdname diff.nv_tensor
 #' @export
 scale.nv_tensor <- function(x, center = TRUE, scale = TRUE) {
+  if (ndims(x) == 1L) x <- nv_unsqueeze(x, 2L) # a column, as in base R
   extents <- shape(x)
   if (length(extents) != 2L) {
     stop_joist(

@@ -1,12 +1,16 @@
 # S3 generics of other packages whose methods are for numbers or a matrix, which the class hides.
-generics_of_numbers <- c(
-  iterators = "iter", plyr = "round_any", reshape2 = "melt", scales = "round_any",
-  tidyr = "full_seq"
+generics_of_numbers <- list(
+  dplyr = "recode", forcats = "as_factor", haven = "as_factor", iterators = "iter",
+  plyr = "round_any", reshape2 = "melt", scales = "round_any", tidyr = "full_seq",
+  units = c("set_units", "units<-")
 )
 
 # Methods that call the generic again, on R's numbers. What takes any vector takes tensors, too.
-join_generic_of_numbers <- function(package, ...) {
-  name <- generics_of_numbers[[package]]
+join_generics_of_numbers <- function(package, ...) {
+  for (name in generics_of_numbers[[package]]) join_generic_of_numbers(package, name)
+}
+
+join_generic_of_numbers <- function(package, name) {
   generic <- get0(name, asNamespace(package), mode = "function", inherits = FALSE)
   if (is.null(generic)) return()
   default <- utils::getS3method(name, "default", optional = TRUE, envir = asNamespace(package))

@@ -19,7 +19,7 @@
   when_loaded("DelayedArray", join_delayed_array)
   when_loaded("jsonlite", join_jsonlite)
   when_loaded("Matrix", join_matrix)
-  for (package in names(generics_of_numbers)) when_loaded(package, join_generic_of_numbers)
+  for (package in names(generics_of_numbers)) when_loaded(package, join_generics_of_numbers)
   join_positron()
 }
 

@@ -62,7 +62,7 @@ raised_errors <- alist(
     joist_value_error = compare_rules("no function", "jax", "numpy")
   ),
   diff.nv_tensor = list(
-    joist_shape_error = scale(v),
+    joist_shape_error = scale(nv_fill(1, c(2, 2, 2))),
     joist_shape_error = scale(x, center = c(1, 2)),
     joist_dtype_error = diff(b)
   ),

@@ -265,7 +265,9 @@ test_that("diff(), scale() and sweep() are those of base R", {
   }
   expect_true(all(is.finite(as_array(scale(nv_tensor(matrix(c(300, 400, 500), 3), "f16"), FALSE)))))
   expect_error(scale(x, c(1, 2)), "center", class = "joist_shape_error")
-  expect_error(scale(nv_tensor(1:3)), class = "joist_shape_error")
+  expect_error(scale(nv_fill(1, c(2, 2, 2))), class = "joist_shape_error")
+  column <- nv_tensor(c(1, 2, 6), "f64")
+  expect_equal(as_array(scale(column)), scale(c(1, 2, 6)), ignore_attr = TRUE)
   x <- nv_tensor(v, "f64")
   expect_identical(as_array(sweep(x, 2, c(1, 2, 3))), sweep(v, 2, c(1, 2, 3)))
   expect_identical(as_array(sweep(x, 1, 1:3, "*")), sweep(v, 1, 1:3, "*"))

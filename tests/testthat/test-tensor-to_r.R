@@ -36,14 +36,30 @@ test_that("to_r() keeps the class of a table", {
   expect_identical(class(table), c("data.table", "data.frame"))
 })
 
+test_that("to_r() keeps 64-bit integers where bit64 is installed", {
+  skip_if_not_installed("bit64")
+  for (d in c("i64", "ui64")) {
+    df <- data.frame(id = nv_tensor(c("9007199254740993", NA, "5"), d), small = nv_tensor(1:3, d))
+    expect_silent(out <- to_r(df))
+    expect_s3_class(out$id, "integer64")
+    expect_identical(as.character(out$id), c("9007199254740993", NA, "5"))
+    expect_identical(out$small, c(1, 2, 3))
+  }
+  least <- nv_tensor(c("-9223372036854775808", "1"), "i64") # bit64's NA
+  expect_identical(to_r(least), c(-2^63, 1))
+  odd <- nv_tensor(c("-9223372036854775808", "9007199254740993"), "i64")
+  expect_warning(to_r(odd), "1 of 2 values", class = "joist_rounding_warning")
+})
+
 test_that("to_r() says what it rounds", {
-  df <- data.frame(id = nv_tensor(c("9007199254740993", "5"), "i64"), k = 1:2)
-  expect_warning(out <- to_r(df), "id: 1 of 2 values of i64", class = "joist_rounding_warning")
-  expect_identical(out, data.frame(id = c(9007199254740992, 5), k = 1:2))
-  expect_warning(to_r(nv_tensor("18446744073709551615", "ui64")), class = "joist_rounding_warning")
-  with_na <- nv_tensor(c("9007199254740993", NA), "i64")
-  expect_warning(out <- to_r(with_na), "1 of 2 values", class = "joist_rounding_warning")
-  expect_identical(out, c(9007199254740992, NA))
+  far <- "18446744073709551615" # of no integer64
+  df <- data.frame(id = nv_tensor(c(far, "5"), "ui64"), k = 1:2)
+  expect_warning(out <- to_r(df), "id: 1 of 2 values of ui64", class = "joist_rounding_warning")
+  expect_identical(out, data.frame(id = c(2^64, 5), k = 1:2))
+  expect_warning(out <- to_r(nv_tensor(c(far, NA), "ui64")), "1 of 2 values",
+    class = "joist_rounding_warning"
+  )
+  expect_identical(out, c(2^64, NA))
   expect_silent(exact <- to_r(nv_scalar(-2^31, "i32")))
   expect_identical(exact, -2^31)
   expect_silent(exact <- to_r(nv_tensor("9007199254740994", "i64")))

@@ -488,3 +488,37 @@ test_that("base R's rank() of tensors, as other packages call it, compares numbe
   far <- nv_tensor(sprintf("90071992547409%02d", 50:1), "i64")
   expect_identical(base::rank(far), as.double(50:1))
 })
+
+test_that("calls that the page of packages lists take R's numbers, and tensors otherwise", {
+  rows <- read.csv(system.file("extdata", "packages.csv", package = "joist", mustWork = TRUE))
+  x <- nv_tensor(c(3, 1, 2, 2, 1, 4), "f32")
+  outcome <- function(call, x) {
+    frame <- list2env(list(x = x, g = c("a", "b", "a", "b", "a", "b")), parent = globalenv())
+    suppressWarnings(suppressMessages(tryCatch(in_r(eval(str2lang(call), frame)),
+      error = identity
+    )))
+  }
+  for (k in seq_len(nrow(rows))) {
+    if (!suppressWarnings(requireNamespace(rows$package[k], quietly = TRUE))) next
+    want <- outcome(rows$call[k], to_r(x))
+    expect_false(inherits(want, "error"), label = rows$call[k])
+    got <- outcome(rows$call[k], x)
+    expect_identical(inherits(got, "error"), startsWith(rows$happens[k], "error"),
+      label = rows$call[k]
+    )
+    expect_false(isTRUE(all.equal(got, want, check.attributes = FALSE)), label = rows$call[k])
+  }
+})
+
+test_that("generics of other packages whose methods are for numbers take tensors", {
+  x <- nv_tensor(c(3, 1, 2), "f32")
+  if (requireNamespace("dplyr", quietly = TRUE)) {
+    expect_identical(dplyr::recode(x, `1` = 10), c(3, 10, 2))
+  }
+  if (requireNamespace("forcats", quietly = TRUE)) {
+    expect_identical(levels(forcats::as_factor(x)), c("1", "2", "3"))
+  }
+  if (requireNamespace("units", quietly = TRUE)) {
+    expect_identical(units::set_units(x, "m"), units::set_units(c(3, 1, 2), "m"))
+  }
+})
