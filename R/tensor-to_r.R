@@ -4,9 +4,9 @@
 #' unchanged. Models, plots and functions that write text read tensors themselves; use `to_r()` to
 #' compute in doubles from there on, as `nls()` and `nlm()` need for their numeric derivatives.
 #'
-#' R's types hold all values of all dtypes but 64-bit integers beyond 2^53. Where a double rounds one,
-#' the column becomes an `integer64` of the package bit64, if that is installed; otherwise, and for
-#' `ui64` beyond 2^63, it is rounded to the nearest doubles, with a warning that says where. For
+#' R's types hold all values of all dtypes but 64-bit integers beyond 2^53. If doubles round
+#' one, the column becomes an `integer64` of the package bit64, if that is installed; otherwise, and
+#' for `ui64` beyond 2^63, it is rounded to the nearest doubles, with a warning that says where. For
 #' doubles in any case, use `as_array(x, as = "double")` on those columns first.
 #'
 #' @param x A data frame, tibble, data.table, list or tensor.
