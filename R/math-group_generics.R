@@ -235,12 +235,7 @@ is.finite.nv_tensor <- function(x) nv_is_finite(x)
 is.infinite.nv_tensor <- function(x) nv_is_infinite(x)
 
 #' @export
-is.na.nv_tensor <- function(x) {
-  if (length(x) > 20L && identical(sys.function(sys.parent()), base::rank)) {
-    give_rank_keys(parent.frame(), x)
-  }
-  as_array(nv_is_na(x))
-}
+is.na.nv_tensor <- function(x) as_array(nv_is_na(x))
 
 #' @export
 anyNA.nv_tensor <- function(x, recursive = FALSE) {

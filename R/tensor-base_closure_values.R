@@ -203,13 +203,9 @@ number_of <- function(a, b, larger) {
 
 rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
   if (!identical(na.last, "keep")) check_na_last(na.last, ", or \"keep\"")
-  base::rank(rank_keys(x), na.last, ties.method)
-}
-
-rank_keys <- function(x) {
   keys <- xtfrm(x)
   names(keys) <- names(x)
-  keys
+  base::rank(keys, na.last, ties.method)
 }
 
 # In the common dtype of x and what `f` gives for its groups, as in base R.
@@ -234,7 +230,3 @@ cases_without_na <- function(parts) {
   }
   do.call(stats::complete.cases, lapply(parts, shown))
 }
-
-# Other packages call base R's rank(), which asks for missing values first: its `x` becomes numbers
-# of the same order, or it would compare pairs of tensors.
-give_rank_keys <- function(frame, x) if (has_elements(x)) assign("x", rank_keys(x), frame)

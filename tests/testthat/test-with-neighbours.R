@@ -467,28 +467,6 @@ test_that("what data.table writes into R vectors of a tensor does not change the
   }
 })
 
-test_that("base R's rank() of tensors, as other packages call it, compares numbers", {
-  for (d in wide(setdiff(dtypes(), complexes()))) {
-    x <- nv_tensor(rep(c(1, 0, 1, NA, 0, 1), 20), d)
-    for (ties in c("average", "first", "last", "max", "min")) {
-      for (na in list(TRUE, FALSE, NA, "keep")) {
-        expect_identical(base::rank(x, na, ties), base::rank(as.vector(x), na, ties))
-      }
-    }
-    names(x) <- seq_along(x)
-    expect_identical(base::rank(x), base::rank(as_array(x)))
-    # `.gt` is what base R would call for each pair.
-    compared <- 0
-    count <- quote(compared <<- compared + 1)
-    suppressMessages(trace(".gt", count, print = FALSE, where = baseenv()))
-    base::rank(x)
-    suppressMessages(untrace(".gt", where = baseenv()))
-    expect_identical(compared, 0)
-  }
-  far <- nv_tensor(sprintf("90071992547409%02d", 50:1), "i64")
-  expect_identical(base::rank(far), as.double(50:1))
-})
-
 test_that("calls that the page of packages lists take R's numbers, and tensors otherwise", {
   rows <- read.csv(system.file("extdata", "packages.csv", package = "joist", mustWork = TRUE))
   x <- nv_tensor(c(3, 1, 2, 2, 1, 4), "f32")
