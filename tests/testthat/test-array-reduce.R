@@ -289,14 +289,16 @@ test_that("every function of dims takes their names", {
   more <- list(
     nv_apply = list(f = nv_reduce_sum), nv_gather = list(indices = 2:1), nv_roll = list(shift = 1),
     nv_split = list(n = 3), nv_take_along = list(indices = nv_tensor(array(1L, c(2, 3, 4)))),
-    nv_top_k = list(k = 2), nv_cross = list(y = x),
+    nv_top_k = list(k = 2), nv_partition = list(k = 2), nv_cross = list(y = x),
+    nv_put_along = list(indices = nv_tensor(array(1L, c(2, 3, 4))), values = x),
+    nv_percentile = list(percent = 50),
     nv_reduce_window = list(window = 2), nv_unfold = list(window = 2), nv_rolling = list(k = 2),
     nv_resize = list(size = 2)
   )
-  # These count dimensions, or say where a new one goes.
+  # These count dimensions, say where a new one goes, or take two.
   other <- c(
     "rowSums", "colSums", "rowMeans", "colMeans", "nv_iota", "nv_stack", "nv_concatenate",
-    "nv_unsqueeze"
+    "nv_unsqueeze", "nv_rot90"
   )
   groups <- grep("^nv_segment_", getNamespaceExports("joist"), value = TRUE)
   more[groups] <- list(list(ids = c(1L, 2L, 1L), count = 2L))
@@ -310,12 +312,16 @@ test_that("every function of dims takes their names", {
     along <- function(x, dims) {
       do.call(f, c(list(x), more[[name]], structure(list(dims), names = argument)))
     }
-    input <- if (name == "nv_squeeze") x[, 2, , drop = FALSE] else x
+    input <- switch(name,
+      nv_squeeze = x[, 2, , drop = FALSE], nv_packbits = x > 12, nv_unpackbits = nv_convert(x, "ui8"),
+      x
+    )
     expect_identical(along(input, "b"), along(input, 2L), info = name)
     expect_error(along(input, "d"), "no dimension is named \"d\"", class = "joist_shape_error")
     tried <- c(tried, name)
   }
   expect_gt(length(tried), 25L)
+  expect_identical(nv_rot90(x, dims = c("c", "a")), nv_rot90(x, dims = c(3L, 1L)))
   expect_identical(nv_mean(x, c("c", "a")), nv_mean(x, c(1L, 3L)))
   expect_identical(aperm(x, c("c", "a", "b")), aperm(x, c(3L, 1L, 2L)))
   expect_identical(as_array(aperm(x, c("c", "a", "b"))), aperm(v, c("c", "a", "b")))

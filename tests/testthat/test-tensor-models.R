@@ -236,7 +236,9 @@ test_that("models of 16-bit floats have the residuals that base R computes", {
     fit <- stats::lm(y ~ x, data.frame(x = x, y = column))
     want <- stats::lm(y ~ x, plain)
     expect_equal(as.vector(stats::residuals(fit)), as.vector(stats::residuals(want)))
-    coefficients <- lapply(list(fit, want), function(fit) as.vector(stats::coef(summary(fit))))
+    # The sum of squares of the model, an ambiguous f64, is infinite in f16.
+    expect_warning(own <- summary(fit), if (d == "f16") "nv_add\\(\\) rounds 1 element" else NA)
+    coefficients <- lapply(list(own, summary(want)), function(x) as.vector(stats::coef(x)))
     expect_equal(coefficients[[1]], coefficients[[2]])
   }
   # With a value that f16 cannot hold, the result is an f64.
