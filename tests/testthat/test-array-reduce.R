@@ -313,7 +313,9 @@ test_that("every function of dims takes their names", {
       do.call(f, c(list(x), more[[name]], structure(list(dims), names = argument)))
     }
     input <- switch(name,
-      nv_squeeze = x[, 2, , drop = FALSE], nv_packbits = x > 12, nv_unpackbits = nv_convert(x, "ui8"),
+      nv_squeeze = x[, 2, , drop = FALSE],
+      nv_packbits = x > 12,
+      nv_unpackbits = nv_convert(x, "ui8"),
       x
     )
     expect_identical(along(input, "b"), along(input, 2L), info = name)
