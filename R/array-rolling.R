@@ -14,7 +14,8 @@
 #'   shorter; `FALSE` leaves these out.
 #' @param na_rm `TRUE` leaves out missing values and NaN.
 #' @return A tensor of the shape of `x`, without `partial` of `k - 1` elements less along `dim`. Its
-#'   dtype is that of [nv_sum()], [nv_min()] and [nv_max()], else that of [nv_mean()].
+#'   dtype is that of [nv_reduce_sum()], [nv_reduce_min()] and [nv_reduce_max()], else that of
+#'   [nv_mean()].
 #' @section Errors: `joist_value_error` for a `k` that is not a positive whole number, or an unknown
 #'   `fun`; `joist_shape_error` for a dimension that does not exist, or shorter than `k` (without
 #'   `partial`); `joist_dtype_error` for complex numbers.

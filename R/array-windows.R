@@ -22,7 +22,7 @@
 #'   does, `FALSE` by the number of those that are not padding.
 #' @param dim One dimension, or its name.
 #' @return A tensor with the number of windows along each of `dims`: of the dtype of `x` from maxima
-#'   and minima, else of the dtype of [nv_sum()] and [nv_mean()]. `nv_unfold()` adds a last
+#'   and minima, else of the dtype of [nv_reduce_sum()] and [nv_mean()]. `nv_unfold()` adds a last
 #'   dimension with the elements of each window. A missing element makes the results of its windows
 #'   missing.
 #' @section Errors: `joist_value_error` for windows, strides, padding or dilation that are not
