@@ -4,7 +4,8 @@
 #
 # calls.csv has the calls. Those that only select or order elements are also made with whole numbers
 # beyond 2^53, of which the call on small numbers says which are right. A call that gives something
-# else fails, unless exceptions.csv has a line for it: "error" or "differs", and its reason.
+# else fails, unless exceptions.csv has a line for it: "error", "unnamed" for the right values
+# without their names, or "differs", and its reason.
 # Packages that are missing are skipped. The last lines are "note:" and "counts:".
 suppressMessages(library(joist))
 folder <- "tests/neighbours"
@@ -96,7 +97,8 @@ compared <- function(entry, dtype, missing, named) {
   failed <- inherits(got, "error")
   tolerance <- switch(dtype, bf16 = 2^-7, f64 = 1e-12, 1e-6) # means are f32
   what <- if (failed) "error" else if (same(got, want, far, tolerance)) "same" else
-    if (answer$told) "told" else "differs"
+    if (answer$told) "told" else
+      if (same(unname(got), unname(want), far, tolerance)) "unnamed" else "differs"
   shown <- if (failed) conditionMessage(got) else deparse(got)[1L]
   data.frame(entry, dtype = dtype, missing = missing, named = named, what = what, got = shown)
 }
