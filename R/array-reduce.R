@@ -81,16 +81,16 @@ nv_range <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
 #' @rdname nv_reduce_sum
 #' @export
 nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
-  if (isTRUE(na_rm) && is.null(dtype) && is_tensor(x) && !is_chunked(x) && is_int64(x) &&
-    may_be_na(x) && count_reduced(x, dims) > 0) {
+  if (isTRUE(na_rm) && is.null(dtype) && is_gapped_int64(x) && count_reduced(x, dims) > 0) {
     dims <- dims_by_name(dims, x)
-    return(like_mean(
-      with_promotion("anvil", fused("mean", exact_mean, x, dims, drop, span_of(x))), x
-    ))
+    exact <- with_promotion("anvil", fused("mean", exact_mean, x, dims, drop, span_of(x)))
+    return(like_mean(exact, x))
   }
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   .Call(joist_r_operation, "mean", list(x), attributes)
 }
+
+is_gapped_int64 <- function(x) is_tensor(x) && !is_chunked(x) && is_int64(x) && may_be_na(x)
 
 #' @rdname nv_reduce_sum
 #' @export
