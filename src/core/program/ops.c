@@ -169,9 +169,9 @@ joist_missing_rule joist_op_missing_rule(joist_op op) {
 }
 
 const char *joist_missing_rule_name(joist_missing_rule rule) {
-  static const char *const names[] = {"none",  "any",    "imaginary", "false",   "kleene",
-                                      "power", "select", "along",     "fold",    "scan",
-                                      "order", "matrix", "line",      "product", "window", "refuse"};
+  static const char *const names[] = {"none",   "any",     "imaginary", "false", "kleene", "power",
+                                      "select", "along",   "fold",      "scan",  "order",  "matrix",
+                                      "line",   "product", "window",    "refuse"};
   return names[rule];
 }
 
