@@ -169,7 +169,7 @@ rules_words <- function(x) {
       "unsigned literal" = "a whole R number is of the smallest type of its sign that holds it"
     )
   }
-  asked <- if (rules$rule) ", and a function that is asked before"
+  asked <- if (isTRUE(rules$rule)) ", and a function that is asked before"
   paste0(rules$id, ", a ", rules$kind, asked, ": ", how, ".")
 }
 

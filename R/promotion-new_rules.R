@@ -202,7 +202,11 @@ rule_of <- function(rules) attr(rules, "rule", exact = TRUE)
 # The rules of a text with a function, or that of the rules which they come from.
 with_rule <- function(text, rule, base) {
   if (is.null(rule) && !is.null(base)) rule <- rule_of(rules_text(base))
-  if (!is.null(rule)) try_rule(rule, .Call(joist_r_read_rules, text, NULL))
+  tables <- .Call(joist_r_read_rules, text, NULL)
+  if (is.null(rule)) {
+    return(tables)
+  }
+  try_rule(rule, tables)
   .Call(joist_r_read_rules, text, rule)
 }
 

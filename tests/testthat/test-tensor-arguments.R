@@ -141,7 +141,8 @@ valid_arguments <- function() {
     nv_tensor = list(x = 1:3), nv_scalar = list(x = 1), nv_which = list(x = b),
     read_promotion_rules = list(file = promotion_file),
     promotion_rules_new = list(
-      table = data.frame(lhs = "i8", rhs = "f32", result = "f32"), base = "jax"
+      table = data.frame(lhs = "i8", rhs = "f32", result = "f32"), base = "jax",
+      rule = function(op, args) NULL
     ),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), check_lattice = list(nodes = c("i8", "f32")),
