@@ -237,7 +237,31 @@ control_fit <- function(site, value) {
       "position; call nv_replace_na() first"
     )
   }
-  value
+  if (traced && length(site$index) == 1L) within_target(site, frame, value) else value
+}
+
+# A vector of R grows where R code assigns beyond its end; a traced one is an error that names it.
+within_target <- function(site, frame, value) {
+  target <- get_target(site, frame)
+  at <- tryCatch(eval(site$index[[1L]], frame), error = function(e) NULL)
+  if (!is_own_number(value) || !is_position(at) || !is_carried_vector(target)) {
+    return(value)
+  }
+  whole <- nv_convert(at, "i64")
+  text <- paste0(
+    "`", short_code(site$target), "`: a position is not one of 1 to ", length(target),
+    ", and a traced vector does not grow"
+  )
+  within <- nv_reduce_all(whole >= 1L & whole <= length(target))
+  as_r_number(required(carried_number(value), within, text))
+}
+
+is_position <- function(x) {
+  is_traced(x) && !has_mask(x) && dtype_kind(dtype(x)) %of% c("int", "uint", "float")
+}
+
+is_carried_vector <- function(x) {
+  is_tensor(x) && ndims(x) == 1L && (ambiguous(x) || is_own_number(x))
 }
 
 get_target <- function(site, frame) {
@@ -371,7 +395,17 @@ control_range <- function(site, from, to) {
   as_count(count, function(at) as_r_number(from + step * (at - 1L)), FALSE)
 }
 
+# What is an error for R's numbers is one for traced ones.
+type_of_tensors <- function(x, f) {
+  if (is_traced(x) && is_computed(x)) {
+    stop_joist("joist_value_error", "expected a tensor, got numeric; make one with nv_tensor()")
+  }
+  f(x)
+}
+
 flow_functions <- list(
+  dtype = function(x) type_of_tensors(x, dtype),
+  ambiguous = function(x) type_of_tensors(x, ambiguous),
   c = tensor_first(base::c), max = tensor_first(base::max, as_integers),
   min = tensor_first(base::min, as_integers), sum = tensor_first(base::sum, as_integers),
   prod = tensor_first(base::prod, as_doubles), range = tensor_first(base::range, as_integers),

@@ -107,7 +107,10 @@ shim <- function(around, functions) {
   )
   if (is.null(rewritten_code$asked)) {
     rewritten_code$asked <- lapply(names, function(name) {
-      switch(name, is_tensor = is_tensor, is = methods::is, get(name, baseenv()))
+      switch(name,
+        is_tensor = is_tensor, dtype = dtype, ambiguous = ambiguous, is = methods::is,
+        get(name, baseenv())
+      )
     })
   }
   if (!identical(unname(found), rewritten_code$asked)) {
