@@ -237,20 +237,24 @@ control_fit <- function(site, value) {
       "position; call nv_replace_na() first"
     )
   }
-  if (traced && length(site$index) == 1L) within_target(site, frame, value) else value
+  if (length(site$index) == 1L) within_target(site, frame, value) else value
 }
 
 # A vector of R grows where R code assigns beyond its end; a traced one is an error that names it.
 within_target <- function(site, frame, value) {
   target <- get_target(site, frame)
   at <- tryCatch(eval(site$index[[1L]], frame), error = function(e) NULL)
+  grown <- ", and a traced vector does not grow"
+  if (is.numeric(at) && !is.object(at) && is_traced(target) && is_carried_vector(target) &&
+    any(at > length(target), na.rm = TRUE)) {
+    stop_flow(site, header_of(site), " is beyond the end of `", short_code(site$target), "`", grown)
+  }
   if (!is_own_number(value) || !is_position(at) || !is_carried_vector(target)) {
     return(value)
   }
   whole <- nv_convert(at, "i64")
   text <- paste0(
-    "`", short_code(site$target), "`: a position is not one of 1 to ", length(target),
-    ", and a traced vector does not grow"
+    "`", short_code(site$target), "`: a position is not one of 1 to ", length(target), grown
   )
   within <- nv_reduce_all(whole >= 1L & whole <= length(target))
   as_r_number(required(carried_number(value), within, text))

@@ -152,3 +152,29 @@ test_that("derivatives go through values that a position has chosen", {
   }
   expect_equal(as_array(gradient(f)(x)[[1L]]), 2 * w * c(1, 2, 3))
 })
+
+test_that("assignment at a traced position stays within the vector, or is an error that names it", {
+  f <- function(at) {
+    function(x) {
+      tab <- w
+      k <- 2
+      if (sum(x) > 1) k <- at
+      tab[k] <- 1
+      tab
+    }
+  }
+  expect_plain(f(3), x)
+  expect_error(
+    jit(f(5))(x), "`tab`: a position is not one of 1 to 3", fixed = TRUE, class = "joist_value_error"
+  )
+})
+
+test_that("an R number that a branch changes has no dtype, as in the plain run", {
+  f <- function(x) {
+    k <- 1
+    if (sum(x) > 1) k <- 2
+    if (format(dtype(k)) == "f64") x else -x
+  }
+  expect_error(f(x), "expected a tensor", class = "joist_value_error")
+  expect_error(jit(f)(x), "expected a tensor", class = "joist_value_error")
+})
