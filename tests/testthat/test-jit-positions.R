@@ -165,7 +165,8 @@ test_that("assignment at a traced position stays within the vector, or is an err
   }
   expect_plain(f(3), x)
   expect_error(
-    jit(f(5))(x), "`tab`: a position is not one of 1 to 3", fixed = TRUE, class = "joist_value_error"
+    jit(f(5))(x), "`tab`: a position is not one of 1 to 3",
+    fixed = TRUE, class = "joist_value_error"
   )
 })
 
