@@ -14,7 +14,7 @@ steps := build sanitizers install testthat packages cuda check lint gradients co
   numpy measured versions docs pages warnings rooms scripts verbs dlpack neighbours
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
-  batches-long ways
+  batches-long ways traced-long
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow)
@@ -209,7 +209,11 @@ control: install
 	@$(step) $(r) -f tests/base/random_control_flow.R --args 120 1001
 
 traced: install
-	@$(step) $(r) -f tests/traced/programs.R --args 1200 1 3 300
+	@$(step) $(r) -f tests/traced/programs.R --args 1500 1 3
+
+# With seeds that no earlier run had.
+traced-long: install
+	@$(step) $(r) -f tests/traced/programs.R --args 0 1 10 20000
 
 numpy: install
 	@$(step) $(r) -f tests/numpy/programs.R --args 2000
