@@ -230,7 +230,7 @@ nv_tabulate <- function(bin, nbins = NULL, weights = NULL) {
   .Call(joist_r_operation, "tabulate", list(bin), list(shape = nbins, dtype = "i64"))
 }
 
-# What is in no bin goes to one more, which is left out.
+# Elements outside of all bins go into an extra bin, which is dropped.
 sums_in_bins <- function(bin, nbins, weights) {
   check_whole(nbins, "nbins")
   weights <- tensor_beside(weights, bin)

@@ -14,7 +14,7 @@
 #'   occurs first.
 #' @return A tensor of rank 1, of the dtype of `x` (`nv_union()`: of the common dtype). With one of
 #'   the flags, a list of it, `values`, and of `index` (a known `i32`), `inverse` (a known `i32` of
-#'   the shape of `x`) and `counts` (a known `i64`), as far as they are asked for. Positions count
+#'   the shape of `x`) and `counts` (a known `i64`), each if requested. Positions count
 #'   from 1.
 #' @section Errors: `joist_value_error` for flags that are neither `TRUE` nor `FALSE`, while `jit()`
 #'   traces and for [nv_aval()]: the shape depends on values; `joist_promotion_error` when the

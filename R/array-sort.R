@@ -215,7 +215,8 @@ nv_put_along <- function(x, indices, values, dim) {
     )
   }
   strides <- c(1, cumprod(extents))
-  at <- (nv_convert(indices, "i64") - 1L) * scalar_like(strides[dim], nv_convert(indices, "i64"))
+  indices <- nv_convert(indices, "i64")
+  at <- (indices - 1L) * scalar_like(strides[dim], indices)
   for (k in seq_along(extents)[-dim]) {
     own <- replace(rep(1L, length(extents)), k, extents[k])
     at <- at + beside(nv_iota(k, "i64", own, start = 0L), x) * scalar_like(strides[k], at)

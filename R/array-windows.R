@@ -109,8 +109,8 @@ reduce_windows <- function(x, fun, along, count_padding) {
 
 # How many elements of each window are not padding.
 counts_of <- function(extents, along, like) {
-  ones <- replace(rep(1L, length(extents)), vapply(along, `[[`, 1L, "dim"),
-    extents[vapply(along, `[[`, 1L, "dim")])
+  dims <- vapply(along, `[[`, 1L, "dim")
+  ones <- replace(rep(1L, length(extents)), dims, extents[dims])
   count <- nv_broadcast_to(scalar_like(1, like), ones)
   for (at in along) count <- reduce_windows_along(count, "sum", at)
   count

@@ -43,7 +43,7 @@ s3_encoded <- function(text, keep = "") {
   paste(vapply(enc2utf8(parts), utils::URLencode, "", reserved = TRUE), collapse = keep)
 }
 
-# Signed, unless there are no keys: then the bucket must be public.
+# Requests are signed if keys are set; without keys only public buckets can be read.
 s3_headers <- function(address, headers = NULL, now = Sys.time(), region = s3_region()) {
   id <- Sys.getenv("AWS_ACCESS_KEY_ID")
   if (!nzchar(id)) {

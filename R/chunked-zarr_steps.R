@@ -288,18 +288,8 @@ cast_value <- function(x, to, rounding, range, pairs = list()) {
 
 # The bounds of an integer dtype as numbers, exact: from the least to below `end`.
 integer_range <- function(dtype) {
-  bits <- as.integer(sub("^u?i", "", dtype))
-  if (startsWith(dtype, "i")) bits <- bits - 1L
-  c(least = if (startsWith(dtype, "i")) -2^bits else 0, end = 2^bits)
-}
-
-# The least or the largest value of an integer dtype, in a dtype that has it.
-integer_bound <- function(dtype, as, largest) {
-  bound <- integer_range(dtype)[[if (largest) "end" else "least"]]
-  text <- format(bound - largest, scientific = FALSE, digits = 17L)
-  if (largest && bound == 2^63) text <- "9223372036854775807"
-  if (largest && bound == 2^64) text <- "18446744073709551615"
-  nv_convert_exactly(text, as)
+  facts <- dtype_facts(dtype)
+  c(least = if (facts$kind == "int") -2^facts$digits else 0, end = 2^facts$digits)
 }
 
 cast_integer <- function(x, to, range) {
@@ -309,8 +299,9 @@ cast_integer <- function(x, to, range) {
   }
   own <- integer_range(from)
   want <- integer_range(to)
-  low <- if (want[["least"]] > own[["least"]]) integer_bound(to, from, FALSE)
-  high <- if (want[["end"]] < own[["end"]]) integer_bound(to, from, TRUE)
+  bounds <- dtype_info(to)
+  low <- if (want[["least"]] > own[["least"]]) nv_convert(bounds$min, from)
+  high <- if (want[["end"]] < own[["end"]]) nv_convert(bounds$max, from)
   if (range == "clamp") {
     if (!is.null(low)) x <- nv_max(x, low)
     if (!is.null(high)) x <- nv_min(x, high)
@@ -327,12 +318,7 @@ rounded_to_integer <- function(x, rounding) {
     "towards-zero" = nv_trunc(x),
     "towards-positive" = nv_ceiling(x),
     "towards-negative" = nv_floor(x),
-    "nearest-away" = {
-      # Distances from the truncated value are exact, sums with 0.5 are not.
-      whole <- nv_trunc(x)
-      away <- nv_abs(x - whole) >= nv_scalar(0.5, "f64")
-      whole + nv_ifelse(away, nv_sign(x), nv_scalar(0, "f64"))
-    }
+    "nearest-away" = apply_operation("round_away", list(x))
   )
 }
 
@@ -361,8 +347,7 @@ cast_float_to_integer <- function(x, to, rounding, range) {
     ))
   }
   inside <- nv_convert(nv_ifelse(below | above, number(0), whole), to)
-  out <- nv_ifelse(below, integer_bound(to, to, FALSE), inside)
-  nv_ifelse(above, integer_bound(to, to, TRUE), out)
+  nv_ifelse(above, dtype_info(to)$max, nv_ifelse(below, dtype_info(to)$min, inside))
 }
 
 cast_to_float <- function(x, to, rounding, range) {
@@ -378,7 +363,7 @@ cast_to_float <- function(x, to, rounding, range) {
     check_all(x, !over, "cast_value")
     return(near)
   }
-  most <- nv_nextafter(nv_scalar(Inf, to), nv_scalar(0, to))
+  most <- dtype_info(to)$max
   nv_ifelse(over, nv_ifelse(x > nv_scalar(0L, dtype(x)), most, -most), near)
 }
 

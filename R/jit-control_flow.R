@@ -229,7 +229,10 @@ control_fit <- function(site, value) {
   if (is.name(site$target) && is.list(get0(as.character(site$target), frame))) {
     return(value)
   }
-  traced <- has_traced_index(site, frame)
+  positions <- lapply(site$index, function(index) {
+    tryCatch(eval(index, frame), error = function(e) NULL)
+  })
+  traced <- any(vapply(positions, is_traced, NA))
   if (is_tensor(value) || traced) fit_target(site, frame, value)
   if (traced && (has_mask(value) || has_mask(get_target(site, frame)))) {
     stop_flow(
@@ -237,13 +240,12 @@ control_fit <- function(site, value) {
       "position; call nv_replace_na() first"
     )
   }
-  if (length(site$index) == 1L) within_target(site, frame, value) else value
+  if (length(positions) == 1L) within_target(site, frame, value, positions[[1L]]) else value
 }
 
 # A vector of R grows where R code assigns beyond its end; a traced one is an error that names it.
-within_target <- function(site, frame, value) {
+within_target <- function(site, frame, value, at) {
   target <- get_target(site, frame)
-  at <- tryCatch(eval(site$index[[1L]], frame), error = function(e) NULL)
   grown <- ", and a traced vector does not grow"
   if (is.numeric(at) && !is.object(at) && is_traced(target) && is_carried_vector(target) &&
     any(at > length(target), na.rm = TRUE)) {
@@ -252,12 +254,9 @@ within_target <- function(site, frame, value) {
   if (!is_own_number(value) || !is_position(at) || !is_carried_vector(target)) {
     return(value)
   }
-  whole <- nv_convert(at, "i64")
-  text <- paste0(
-    "`", short_code(site$target), "`: a position is not one of 1 to ", length(target), grown
-  )
-  within <- nv_reduce_all(whole >= 1L & whole <= length(target))
-  as_r_number(required(carried_number(value), within, text))
+  as_r_number(required_within(
+    carried_number(value), nv_convert(at, "i64"), length(target), short_code(site$target), grown
+  ))
 }
 
 is_position <- function(x) {
@@ -273,15 +272,6 @@ get_target <- function(site, frame) {
     if (inherits(e, "joist_trace_error")) stop(e)
     FALSE
   })
-}
-
-has_traced_index <- function(site, frame) {
-  for (index in site$index) {
-    if (is_traced(tryCatch(eval(index, frame), error = function(e) NULL))) {
-      return(TRUE)
-    }
-  }
-  FALSE
 }
 
 fit_target <- function(site, frame, value) {
@@ -399,13 +389,8 @@ control_range <- function(site, from, to) {
   as_count(count, function(at) as_r_number(from + step * (at - 1L)), FALSE)
 }
 
-# What is an error for R's numbers is one for traced ones.
-type_of_tensors <- function(x, f) {
-  if (is_traced(x) && is_computed(x)) {
-    stop_joist("joist_value_error", "expected a tensor, got numeric; make one with nv_tensor()")
-  }
-  f(x)
-}
+# Asks a question about tensors, which is an error for R's numbers, traced ones included.
+type_of_tensors <- function(x, f) f(if (is_computed(x)) vector(typeof(x), 1L) else x)
 
 flow_functions <- list(
   dtype = function(x) type_of_tensors(x, dtype),

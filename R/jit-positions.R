@@ -1,7 +1,7 @@
 # Elements of R vectors and lists at traced positions: `w[k]` and `l[[k]]` of rewritten code.
 
-# `value` is `x[...]` or `x[[...]]`, which is evaluated as it is written unless `x` is a vector of R
-# and one of the positions is traced.
+# `value` is `x[...]` or `x[[...]]`. It is evaluated as written unless `x` is an R vector and a
+# position is traced.
 control_part <- function(value, x, ...) {
   if (is.object(x)) {
     return(value)
@@ -31,11 +31,10 @@ part_at <- function(code, x, positions, frame) {
     }
     if (has_mask(at)) fail(" has a position that may be missing; call nv_replace_na() first")
     whole <- nv_convert(at, "i64")
-    within <- nv_reduce_all(whole >= 1L & whole <= extents[d])
-    code[[used[k]]] <- required(whole, within, paste0(
-      text, ": a position is not one of 1 to ", extents[d], ", the extent of `",
-      short_code(given[[2L]]), "`"
-    ))
+    code[[used[k]]] <- required_within(
+      whole, whole, extents[d], short_code(given),
+      paste0(", the extent of `", short_code(given[[2L]]), "`")
+    )
   }
   one <- called_name(code) == "[["
   if (is.list(x)) {
@@ -61,6 +60,13 @@ part_at <- function(code, x, positions, frame) {
     "the names of ", text, " depend on a traced position; leave them out with unname()"
   ))
   as_r_number(named_like(taken, .Call(joist_r_with_undecided, abstract_of(taken), condition)))
+}
+
+# `x`, in programs that raise an error if one of the positions `at` of `name` is outside the extent.
+required_within <- function(x, at, extent, name, why) {
+  required(x, nv_reduce_all(at >= 1L & at <= extent), paste0(
+    "`", name, "`: a position is not one of 1 to ", extent, why
+  ))
 }
 
 # The element of a list at one position: numbers of one type, or tensors of one dtype and shape.

@@ -1,6 +1,6 @@
-# sapply(), vapply(), mapply(), unlist() and Reduce(accumulate = TRUE) in traced functions. Where
-# results are traced, single numbers become a vector of R numbers, as in the plain run; other
-# results are the error that base R's function then is.
+# sapply(), vapply(), mapply() and unlist() in traced functions. Where results are traced, single
+# numbers become a vector of R numbers, as in the plain run; other results go to base R's function,
+# which is an error for most.
 
 # The numbers in a list as R's own, one after the other; NULL unless all are numbers, some traced,
 # and nothing has a name. Of R's type `least`, or a wider one.

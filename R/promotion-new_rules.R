@@ -231,8 +231,8 @@ takes <- function(f, count) {
   "..." %in% names(formals) || length(formals) >= count
 }
 
-# Called by C: what a function says of the nodes `args`, under the rules that it is to change.
-# c(node, why it refuses), or nothing if the tables decide.
+# Called by C: asks a rule about the nodes `args`, under the rules that it modifies. Returns
+# c(node, reason for a refusal), or nothing if the tables decide.
 ask_rule <- function(rule, op, args, base) {
   tryCatch(rule_answer(rule, op, args, base), error = function(e) c("-", conditionMessage(e)))
 }

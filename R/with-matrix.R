@@ -1,7 +1,7 @@
-# The package Matrix: its matrices beside tensors. Matrix computes, with the operands in the dtype
-# that they have in common; what is sparse stays as Matrix gives it, and dense results are tensors
-# of that dtype. Where doubles do not hold the dtype, or the elements are not known yet, joist
-# computes with the dense matrix. The methods are set when Matrix is loaded.
+# The package Matrix: its matrices beside tensors. Matrix computes in the common dtype of the
+# operands. Sparse results stay matrices of Matrix, dense ones are tensors of that dtype. Where
+# doubles cannot hold the dtype, or the elements are unknown, joist computes with the dense matrix.
+# The methods are set when Matrix is loaded.
 
 join_matrix <- function(package, ...) {
   where <- place_for_methods()
@@ -31,7 +31,10 @@ computed_beside <- function(of_matrix, of_tensors, x, y) {
   if (is.null(type)) {
     return(of_tensors(dense_operand(x), dense_operand(y)))
   }
-  out <- of_matrix(operand_of_matrix(x, type), operand_of_matrix(y, type))
+  result_of_matrix(of_matrix(operand_of_matrix(x, type), operand_of_matrix(y, type)), type)
+}
+
+result_of_matrix <- function(out, type) {
   if (is_sparse(out)) out else like(nv_tensor(as.matrix(out), "f64"), type)
 }
 
@@ -51,8 +54,7 @@ shape_beside <- function(x) as.integer(if (is_tensor(x)) shape(x) else dim(x))
 
 # What the solver of a factorization gives, which computes in doubles.
 as_solved <- function(out, b) {
-  type <- nv_mul(double(), nv_aval(dtype(b), 0L, ambiguous(b)))
-  if (is_sparse(out)) out else like(nv_tensor(as.matrix(out), "f64"), type)
+  result_of_matrix(out, nv_mul(double(), nv_aval(dtype(b), 0L, ambiguous(b))))
 }
 
 # The common dtype of both, as an abstract tensor, or NULL where joist computes.

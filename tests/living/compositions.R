@@ -37,7 +37,7 @@ hyperbolic_tangent <- function(x) {
   nv_ifelse(far, as_complex(limit, zero), y)
 }
 
-# A complex tensor of its parts, each as it is.
+# A complex tensor from its parts, both unchanged.
 as_complex <- function(real, imaginary) {
   type <- if (dtype(real) == "f32") "c64" else "c128"
   parts <- nv_stack(real, imaginary, dim = 1L)

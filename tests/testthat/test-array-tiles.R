@@ -26,7 +26,7 @@ test_that("tiles repeat whole tensors", {
   expect_error(nv_tile(x, -1), class = "joist_value_error")
 })
 
-test_that("matrices turn by quarters, and the extent that is left is inferred", {
+test_that("matrices rotate by quarters, and an extent of -1 is inferred", {
   x <- matrix(1:6, 2)
   quarter <- function(x) t(x[, rev(seq_len(ncol(x)))])
   want <- x

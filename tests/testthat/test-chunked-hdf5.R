@@ -62,7 +62,7 @@ test_that("sparse matrices of a file are chunked tensors", {
   expect_equal(as_array(nv_compute(nv_var(x, 1))), apply(values, 2, var))
 })
 
-test_that("what is not in the file, or cannot be read exactly, is an error", {
+test_that("missing nodes and values that cannot be read exactly are errors", {
   path <- file_of(function(file) file[["x"]] <- c(1L, NA))
   expect_error(nv_hdf5(path, "y"), "\"y\"", class = "joist_value_error")
   expect_error(nv_hdf5(path, "x/y"), class = "joist_value_error")

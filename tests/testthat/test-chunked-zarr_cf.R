@@ -7,7 +7,7 @@ packed <- function(values, dtype, ...) {
   folder
 }
 
-test_that("values are scaled, and those that say that there is none are NaN", {
+test_that("values are scaled, and fill values are NaN", {
   read <- function(...) {
     x <- nv_zarr(packed(...), cf = TRUE)
     list(format(dtype(x)), as_array(nv_compute(x)))

@@ -52,7 +52,7 @@ test_that("a server that goes on failing, or refuses, is an error", {
   expect_error(nv_zarr(address), "cannot read.*503", class = "joist_value_error")
   address <- serve(c("self.send_error(403 if count == 1 else 200)", "return"), folder)
   expect_error(nv_zarr(address), "cannot read.*403", class = "joist_value_error")
-  # What is not there leaves no connection open.
+  # A missing key leaves no connection open.
   address <- serve("pass", folder)
   before <- nrow(showConnections(all = TRUE))
   expect_error(nv_zarr(address, "none"), "no Zarr", class = "joist_value_error")

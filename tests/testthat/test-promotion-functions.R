@@ -1,5 +1,5 @@
 # Rules that are functions: what they answer is what operations give, asked once, and refused where
-# it is no answer.
+# they are invalid.
 
 # Rules by a function that writes down what it was asked.
 logged <- function(decide, base = "numpy") {

@@ -9,16 +9,18 @@ bool joist_is_conv(joist_op op) {
   return op == JOIST_OP_CONV || op == JOIST_OP_CONV_INPUT || op == JOIST_OP_CONV_KERNEL;
 }
 
-static size_t product(const size_t *extents) { return extents[0] * extents[1] * extents[2]; }
+size_t joist_window_positions(const size_t *extents) {
+  return extents[0] * extents[1] * extents[2];
+}
 
 size_t joist_windows_input(const struct joist_windows *w) {
-  return w->n * w->groups * w->c * product(w->z);
+  return w->n * w->groups * w->c * joist_window_positions(w->z);
 }
 size_t joist_windows_kernel(const struct joist_windows *w) {
-  return w->groups * w->o * w->c * product(w->k);
+  return w->groups * w->o * w->c * joist_window_positions(w->k);
 }
 size_t joist_windows_output(const struct joist_windows *w) {
-  return w->n * w->groups * w->o * product(w->p);
+  return w->n * w->groups * w->o * joist_window_positions(w->p);
 }
 
 static uint32_t extent_of(const struct joist_shape *shape, int dim) {
@@ -150,11 +152,11 @@ ptrdiff_t joist_window_output(const struct joist_windows *w, int d, size_t z, si
 size_t joist_windows_terms(const struct joist_windows *w) {
   switch (w->form) {
     case JOIST_CONV_OUTPUT:
-      return w->c * product(w->k);
+      return w->c * joist_window_positions(w->k);
     case JOIST_CONV_INPUT:
-      return w->o * product(w->k);
+      return w->o * joist_window_positions(w->k);
     default:
-      return w->n * product(w->p);
+      return w->n * joist_window_positions(w->p);
   }
 }
 

@@ -30,6 +30,9 @@ joist_status joist_windows_make(joist_op op, const struct joist_shape *const *sh
                                 const struct joist_attributes *attributes, struct joist_windows *w,
                                 struct joist_shape *result, struct joist_error *error);
 
+/* Positions in all dims of such extents. */
+size_t joist_window_positions(const size_t *extents);
+
 /* Elements of an array of one convolution of a batch. */
 size_t joist_windows_input(const struct joist_windows *w);
 size_t joist_windows_kernel(const struct joist_windows *w);

@@ -61,10 +61,8 @@ SEXP joist_r_column_halves(SEXP x) {
     SET_VECTOR_ELT(halves, k, Rf_allocVector(REALSXP, (R_xlen_t)value.count));
   double *const high = REAL(VECTOR_ELT(halves, 0)), *const low = REAL(VECTOR_ELT(halves, 1));
   for (size_t k = 0; k < value.count; k++) {
-    uint32_t words[2];
-    memcpy(words, (const char *)value.data + k * sizeof words, sizeof words);
     uint64_t bits;
-    memcpy(&bits, words, sizeof bits);
+    memcpy(&bits, (const char *)value.data + k * sizeof bits, sizeof bits);
     const uint32_t top = (uint32_t)(bits >> 32);
     const bool missing = value.mask != NULL && value.mask[k];
     high[k] = missing ? NA_REAL : is_signed ? (double)(int32_t)top : (double)top;

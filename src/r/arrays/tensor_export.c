@@ -82,7 +82,7 @@ static void export_elements(const struct joist_r_value *value, joist_host host, 
 
 /* The first elements as a vector without attributes. Where all of a payload of the type that is
  * asked for is wanted, R wraps it, if it is long, and copies it when a caller asks for a pointer to
- * write to: such callers look at the references to the vector that they have, not to the payload.
+ * write to: such callers check the references to their vector, not those to the payload.
  * Raw vectors of a class of ours are copied: R asks for the address of their elements before each
  * one that it reads. */
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {

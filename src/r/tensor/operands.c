@@ -232,7 +232,7 @@ static void read_vector(SEXP x, struct joist_r_value *value) {
   struct joist_r_marks marks;
   joist_r_read_marks(x, &marks);
   const struct joist_type marked = type_of_vector(&marks);
-  /* The common case first: a view that nobody has a writable pointer to. */
+  /* The common case first: a view without a writable pointer. */
   const bool is_view = joist_r_view_is(x) && !joist_r_view_exposed(x) &&
                        (SEXPTYPE)TYPEOF(x) == joist_r_view_type(marked.dtype);
   read_attributes(x, &marks, is_view ? marked : type_of_elements(x, marked), value);

@@ -95,7 +95,7 @@ static bool ask(const struct joist_rules *rules, const char *op, const uint8_t *
       return give(known, node, refusal);
   *node = JOIST_NODE_NONE;
   struct answer *const answer = malloc(sizeof *answer + count);
-  *refusal = "there is no memory to ask it";
+  *refusal = "memory is out";
   if (answer == NULL) return true;
   *answer = (struct answer){.op = op, .count = count};
   memcpy(answer->nodes, nodes, count);

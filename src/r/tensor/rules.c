@@ -89,8 +89,8 @@ static const struct joist_rules *rules_of_object(SEXP object) {
   const bool stays = kept_count < KEPT;
   if (!stays && function != R_NilValue)
     joist_r_stop(JOIST_ERROR_PROMOTION,
-                 "a session keeps at most %d promotion rules of its own, and a rule that is a "
-                 "function must be kept; make it once, outside loops",
+                 "a session keeps at most %d sets of user-defined promotion rules, and those with "
+                 "a function must be kept; make them once, outside loops",
                  KEPT);
   const char *const bytes = Rf_translateCharUTF8(text);
   if (stays) R_PreserveObject(text);

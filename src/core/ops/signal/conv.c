@@ -151,7 +151,7 @@ static void copy_block(size_t size, size_t terms, size_t lines, const void *from
 }
 
 /* Lines first ... first + count - 1 of a side, `depth` terms from `term` on, as [term][line] in
- * elements of the dtype they have in memory; what is not there is 0. */
+ * the dtype that they have in memory; elements outside of the array are 0. */
 static void gather(const struct side *side, const char *data, size_t first, size_t count,
                    size_t term, size_t depth, char *to, size_t width) {
   const size_t size = joist_dtype_size(side->dtype);
@@ -264,8 +264,6 @@ static void multiply_strip(const void *context, size_t task, size_t worker) {
 
 /* ---- the forms ---- */
 
-static size_t positions(const size_t *extents) { return extents[0] * extents[1] * extents[2]; }
-
 /* The tables of the side that is read through windows. False if allocation fails. */
 static bool make_tables(struct conv *c) {
   const struct joist_windows *const w = &c->windows;
@@ -274,7 +272,8 @@ static bool make_tables(struct conv *c) {
                                                             : w->k;
   const size_t *const terms = w->form == JOIST_CONV_KERNEL ? w->p : w->k;
   const size_t *const extents = w->form == JOIST_CONV_INPUT ? w->p : w->z;
-  size_t stride = c->elements[0] / (positions(extents) + (positions(extents) == 0));
+  size_t stride =
+      c->elements[0] / (joist_window_positions(extents) + (joist_window_positions(extents) == 0));
   c->row.windows = true;
   for (int d = 0; d < JOIST_WINDOW_DIMS; d++) {
     struct table *const t = &c->row.table[d];
@@ -307,7 +306,7 @@ static void lay_out(struct conv *c) {
                          .fast_terms = w->n,
                          .across = 1,
                          .along = inputs,
-                         .slow_lines = positions(w->k)};
+                         .slow_lines = joist_window_positions(w->k)};
     *column = (struct side){.dtype = column->dtype,
                             .fast_lines = w->o,
                             .fast_terms = w->n,
@@ -328,7 +327,7 @@ static void lay_out(struct conv *c) {
   row->fast_lines = w->n;
   row->fast_terms = input ? w->o : w->c;
   row->along = w->n;
-  row->slow_lines = positions(input ? w->z : w->p);
+  row->slow_lines = joist_window_positions(input ? w->z : w->p);
   column->fast_lines = input ? w->c : w->o;
   column->fast_terms = row->fast_terms;
   column->across = input ? outputs : 1;
