@@ -195,3 +195,14 @@ test_that("rules with a function keep it where rules are changed, and are not wr
   expect_match(paste(capture.output(print(rules)), collapse = "\n"), "rule: +a function")
   expect_error(write_promotion_rules(rules, tempfile()), class = "joist_value_error")
 })
+
+test_that("a session keeps hundreds of rule sets with a function", {
+  text <- unclass(promotion_rules_new("own", base = "jax"))
+  rule <- function(op, args) if (op == "add") "f64"
+  sets <- lapply(1:260, function(k) { # each with a name of its own
+    named <- sub("own", paste0("own", k), text, fixed = TRUE)
+    structure(named, class = "joist_rules", rule = rule)
+  })
+  x <- nv_tensor(1, "f32")
+  for (rules in sets) expect_identical(under(rules, x + x), "f64")
+})
