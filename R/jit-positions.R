@@ -19,6 +19,7 @@ part_at <- function(code, x, positions, frame) {
   text <- paste0("`", short_code(code), "`")
   fail <- function(...) stop(trace_condition(users_code(given), paste0(text, ...)))
   extents <- if (is.null(dim(x))) length(x) else dim(x)
+  one <- called_name(code) == "[["
   used <- Filter(function(k) !is_empty(code[[k]]), seq_along(code)[-(1:2)])
   if (length(code) - 2L != length(extents)) extents <- length(x)
   for (k in seq_along(positions)) {
@@ -31,12 +32,16 @@ part_at <- function(code, x, positions, frame) {
     }
     if (has_mask(at)) fail(" has a position that may be missing; call nv_replace_na() first")
     whole <- nv_convert(at, "i64")
-    code[[used[k]]] <- required_within(
-      whole, whole, extents[d], short_code(given),
-      paste0(", the extent of `", short_code(given[[2L]]), "`")
-    )
+    words <- position_text(short_code(given), extents[d], paste0(
+      ", the extent of `", short_code(given[[2L]]), "`"
+    ))
+    # R's `[[` raises an error also where nothing uses the value.
+    if (one) {
+      failure <- errorCondition(words, class = c("joist_value_error", "joist_error"), call = given)
+      raise_where(!in_extent(whole, extents[d]), failure, given, frame)
+    }
+    code[[used[k]]] <- required(whole, in_extent(whole, extents[d]), words)
   }
-  one <- called_name(code) == "[["
   if (is.list(x)) {
     if (!one || length(positions) != 1L) {
       fail(" is a part of a list, which a traced position cannot choose; use `[[`")
@@ -64,9 +69,13 @@ part_at <- function(code, x, positions, frame) {
 
 # `x`, in programs that raise an error if one of the positions `at` of `name` is outside the extent.
 required_within <- function(x, at, extent, name, why) {
-  required(x, nv_reduce_all(at >= 1L & at <= extent), paste0(
-    "`", name, "`: a position is not one of 1 to ", extent, why
-  ))
+  required(x, in_extent(at, extent), position_text(name, extent, why))
+}
+
+in_extent <- function(at, extent) nv_reduce_all(at >= 1L & at <= extent)
+
+position_text <- function(name, extent, why) {
+  paste0("`", name, "`: a position is not one of 1 to ", extent, why)
 }
 
 # The element of a list at one position: numbers of one type, or tensors of one dtype and shape.

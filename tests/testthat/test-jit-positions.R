@@ -49,6 +49,39 @@ test_that("a position that a branch decides chooses as in the plain run", {
   }, x)
 })
 
+test_that("an element out of range is an error of the program that nothing else uses", {
+  for (tab in list(w, list(1, 2, 3), list(c(1, 2), c(3, 4), c(5, 6)))) {
+    f <- function(at) {
+      function(x) {
+        k <- 1
+        if (sum(x) > 1) k <- at
+        tab[[k]]
+        sum(x^2)
+      }
+    }
+    expect_plain(f(3), x)
+    for (at in c(4, 0)) {
+      expect_error(f(at)(x))
+      for (compiled in list(jit(f(at)), gradient(f(at)))) {
+        expect_error(
+          compiled(x), "`tab[[k]]`: a position is not one of 1 to 3",
+          fixed = TRUE, class = "joist_value_error"
+        )
+      }
+    }
+    loop <- function(x, n) {
+      for (k in seq_len(n)) tab[[k]]
+      sum(x)
+    }
+    expect_plain(loop, x, n)
+    expect_error(loop(x, 4L))
+    expect_error(jit(loop)(x, 4L), "`tab[[k]]`", fixed = TRUE, class = "joist_value_error")
+    expect_equal(
+      as_array(nv_vmap(f(3))(nv_tensor(rbind(1:3, 4:6), "f64"))), rowSums(rbind(1:3, 4:6)^2)
+    )
+  }
+})
+
 test_that("one chosen number fits arrays of any rank", {
   y <- nv_tensor(matrix(1:6, 2L), "f64")
   expect_plain(function(x, y) list(y * w[which.max(x)], y + m[2, which.min(x)]), x, y)
