@@ -180,41 +180,48 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
 # must not be those of arguments.
 jit_body <- function(arguments, has_static) {
   collected <- collected_arguments(arguments)
-  run <- quote(.jit_run(
-    .jit_state, .jit_function, .jit_arguments, .jit_static, .jit_promotion, .jit_policy,
-    .jit_device, .jit_notes
-  ))
   if (has_static) {
+    run <- traced_run
     run[[4L]] <- collected
     return(run)
   }
-  bquote({
-    .jit_arguments <- .(collected)
-    .jit_out <- .Call(
-      joist_r_jit_call, .jit_state, .jit_arguments, NULL, .jit_promotion, .jit_policy, .jit_device
-    )
-    if (is.logical(.jit_out) && !is.object(.jit_out)) .(run) else .jit_out
-  })
+  body <- compiled_run
+  body[[2L]][[3L]] <- collected
+  body
 }
+
+traced_run <- quote(.jit_run(
+  .jit_state, .jit_function, .jit_arguments, .jit_static, .jit_promotion, .jit_policy,
+  .jit_device, .jit_notes
+))
+
+compiled_run <- call(
+  "{", quote(.jit_arguments <- NULL),
+  quote(.jit_out <- .Call(
+    joist_r_jit_call, .jit_state, .jit_arguments, NULL, .jit_promotion, .jit_policy, .jit_device
+  )),
+  call("if", quote(is.logical(.jit_out) && !is.object(.jit_out)), traced_run, quote(.jit_out))
+)
 
 # list(x = x, ...) for the arguments of the function. One that has no value is left out: its
 # default, which may be a flag or look at other arguments, is for `f` to evaluate.
 collected_arguments <- function(arguments) {
   names <- names(arguments)
-  values <- stats::setNames(lapply(names, as.name), ifelse(names == "...", "", names))
   own <- names != "..."
-  list_of <- function(values) as.call(c(quote(list), values))
-  collected <- list_of(values)
-  if (any(own)) {
-    is_missing <- lapply(unname(values), function(value) call("missing", value))
-    parts <- lapply(seq_along(values), function(k) {
-      part <- list_of(values[k])
-      if (own[k]) call("if", call("!", is_missing[[k]]), part) else part
-    })
-    any_missing <- Reduce(function(a, b) call("||", a, b), is_missing[own])
-    collected <- call("if", any_missing, as.call(c(quote(c), parts)), collected)
+  values <- lapply(names, as.name)
+  names(values) <- names
+  names(values)[!own] <- ""
+  collected <- as.call(c(quote(list), values))
+  if (!any(own)) {
+    return(collected)
   }
-  collected
+  is_missing <- lapply(values, function(value) call("missing", value))
+  parts <- lapply(seq_along(values), function(k) {
+    part <- as.call(c(quote(list), values[k]))
+    if (own[k]) call("if", call("!", is_missing[[k]]), part) else part
+  })
+  any_missing <- Reduce(function(a, b) call("||", a, b), is_missing[own])
+  call("if", any_missing, as.call(c(quote(c), parts)), collected)
 }
 
 jit_run <- function(state, f, arguments, static, promotion, policy, device, notes) {

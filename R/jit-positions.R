@@ -26,12 +26,7 @@ part_at <- function(code, x, positions, frame) {
     at <- positions[[k]]
     if (!is_traced(at)) next
     d <- used[k] - 2L
-    if (is_number(at)) at <- as_operand(at)
-    if (dtype_kind(dtype(at)) == "complex" || format(dtype(at)) == "bool") {
-      fail(" has a traced position of dtype ", format(dtype(at)), "; use nv_ifelse() with a mask")
-    }
-    if (has_mask(at)) fail(" has a position that may be missing; call nv_replace_na() first")
-    whole <- nv_convert(at, "i64")
+    whole <- whole_position(at, fail)
     words <- position_text(short_code(given), extents[d], paste0(
       ", the extent of `", short_code(given[[2L]]), "`"
     ))
@@ -65,6 +60,15 @@ part_at <- function(code, x, positions, frame) {
     "the names of ", text, " depend on a traced position; leave them out with unname()"
   ))
   as_r_number(named_like(taken, .Call(joist_r_with_undecided, abstract_of(taken), condition)))
+}
+
+whole_position <- function(at, fail) {
+  if (is_number(at)) at <- as_operand(at)
+  if (dtype_kind(dtype(at)) == "complex" || format(dtype(at)) == "bool") {
+    fail(" has a traced position of dtype ", format(dtype(at)), "; use nv_ifelse() with a mask")
+  }
+  if (has_mask(at)) fail(" has a position that may be missing; call nv_replace_na() first")
+  nv_convert(at, "i64")
 }
 
 # `x`, in programs that raise an error if one of the positions `at` of `name` is outside the extent.

@@ -10,11 +10,11 @@
 
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
-  array-api serial tidy cuda-r configure living explorer control traced base layout arrow files narrow \
+  array-api serial tidy cuda-r configure living explorer control traced traced-gradients base layout arrow files narrow \
   numpy measured versions docs pages warnings rooms scripts verbs dlpack neighbours
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
-  batches-long ways traced-long
+  batches-long ways traced-long traced-gradients-long
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow)
@@ -214,6 +214,12 @@ traced: install
 # With seeds that no earlier run had.
 traced-long: install
 	@$(step) $(r) -f tests/traced/programs.R --args 0 1 10 20000
+
+traced-gradients: install
+	@$(step) $(r) -f tests/traced/gradients.R --args 300 1 3
+
+traced-gradients-long: install
+	@$(step) $(r) -f tests/traced/gradients.R --args 0 1 10 5000
 
 numpy: install
 	@$(step) $(r) -f tests/numpy/programs.R --args 2000

@@ -383,7 +383,11 @@ traced_statement <- function(state, depth) {
       sprintf("attr(%s, \"k\") <- %s", traced_pick(state$vector), traced_number(state, 0L)),
       "spot <- 3L", "spot <- (spot %% 3L) + 1L",
       if (runif(1) < 0.3) traced_pick("rm(r)", "ok <- NA", "k <- NA") else "k <- 1",
-      sprintf("spot <- if (%s) 2L else 1L", traced_test(state, 1L)), "e$new <- 1",
+      sprintf("spot <- if (%s) 2L else 1L", traced_test(state, 1L)),
+      {
+        state$effects <- TRUE
+        "e$new <- 1"
+      },
       sprintf("tab[%s] <- %s", traced_position(state), traced_number(state, 0L)),
       "ok <- TRUE", "ok <- FALSE", "r <- NULL", sprintf("r <- %s", traced_scalar(state, 1L)),
       sprintf("r <- %s", traced_number(state, 1L)), "k <- k + 1", "k <- NULL; k <- 2", "w <- \"b\"",
