@@ -133,8 +133,12 @@ vec_ptype_full.nv_tensor <- function(x, ...) paste0("tensor<", vec_ptype_abbr.nv
 # is found (the attribute "found" says that it was) are refused only where they are put into a
 # column of it, by vec_restore().
 common_column <- function(x, y, ...) {
+  kind <- .Call(joist_r_column_kind, x, y)
+  if (kind > 0L) {
+    return(if (length(x) == 0L) x else empty_column_of(kind, x))
+  }
   if (inherits(x, "nv_tensor") && inherits(y, "nv_tensor") && same_type(x, y)) {
-    return(if (length(x) == 0L && is.null(attr(x, "found", TRUE))) x else vec_ptype.nv_tensor(x))
+    return(vec_ptype.nv_tensor(x))
   }
   type <- nv_concatenate(abstract_column(x), abstract_column(y))
   structure(empty_column(dtype(type), ambiguous(type)), found = TRUE)
@@ -142,22 +146,26 @@ common_column <- function(x, y, ...) {
 
 #' @exportS3Method vctrs::vec_ptype
 vec_ptype.nv_tensor <- function(x, ...) {
+  kind <- .Call(joist_r_column_kind, x, x)
+  if (kind > 0L) {
+    return(empty_column_of(kind, x))
+  }
   if (ndims(x) > 1L) stop_no_column(x)
   wanted <- attr(x, "beyond", TRUE)
-  if (!is.null(wanted)) {
-    return(structure(empty_column(wanted, ambiguous(x)), found = TRUE))
-  }
-  type <- type_string(x)
-  kept <- empty_columns[[if (ambiguous(x)) paste0(type, "?") else type]]
-  if (is.null(kept)) {
-    kept <- empty_column(type, ambiguous(x))
-    empty_columns[[if (ambiguous(x)) paste0(type, "?") else type]] <- kept
-  }
-  kept
+  structure(empty_column(if (is.null(wanted)) dtype(x) else wanted, ambiguous(x)), found = TRUE)
 }
 
 # Made once for each type, as vctrs asks for that of each of many groups.
 empty_columns <- new.env(parent = emptyenv())
+empty_columns$kept <- list()
+
+empty_column_of <- function(kind, x) {
+  kept <- empty_columns$kept
+  if (kind <= length(kept) && !is.null(kept[[kind]])) {
+    return(kept[[kind]])
+  }
+  empty_columns$kept[[kind]] <- empty_column(dtype(x), ambiguous(x))
+}
 
 empty_column <- function(dtype, ambiguous) {
   .Call(joist_r_make, logical(), dtype, 0L, ambiguous, "error", NULL)
@@ -170,7 +178,7 @@ abstract_column <- function(x) if (is_tensor(x)) nv_aval(dtype(x), length(x), am
 
 #' @exportS3Method vctrs::vec_cast nv_tensor.nv_tensor
 vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
-  if (same_type(x, to)) {
+  if (.Call(joist_r_column_kind, x, to) > 0L || same_type(x, to)) {
     return(x)
   }
   from <- format(dtype(x))

@@ -94,6 +94,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_make_aval, 4),
     ENTRY(joist_r_with_shape, 2),
     ENTRY(joist_r_as_array, 4),
+    ENTRY(joist_r_column_kind, 2),
     ENTRY(joist_r_column_values, 2),
     ENTRY(joist_r_column_halves, 1),
     ENTRY(joist_r_column_restored, 2),

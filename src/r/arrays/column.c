@@ -23,6 +23,24 @@ static bool has_mark(SEXP x, const char *name) {
   return Rf_getAttrib(x, Rf_install(name)) != R_NilValue;
 }
 
+/* A number from 1 on of the dtype of two columns, ambiguous or not; 0 if they differ in it, or
+ * either is not a tensor of rank 0 or 1 or is marked. */
+SEXP joist_r_column_kind(SEXP x, SEXP y) {
+  int kind = 0;
+  SEXP columns[] = {x, y};
+  for (int k = 0; k < 2; k++) {
+    struct joist_type type;
+    struct joist_shape shape;
+    if (!joist_r_describe(columns[k], &type, &shape) || shape.rank > 1 ||
+        has_mark(columns[k], "found") || has_mark(columns[k], "beyond"))
+      return Rf_ScalarInteger(0);
+    const int own = 1 + 2 * (int)type.dtype + (type.ambiguous ? 1 : 0);
+    if (k == 1 && own != kind) return Rf_ScalarInteger(0);
+    kind = own;
+  }
+  return Rf_ScalarInteger(kind);
+}
+
 /* R's numbers that hold every value of the dtype. Of 64-bit integers they are complex: the bits,
  * and `imaginary`, or NA where a value is missing. NULL for a tensor without elements. */
 SEXP joist_r_column_values(SEXP x, SEXP imaginary) {

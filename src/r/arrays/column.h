@@ -5,6 +5,7 @@
 
 #include "r/base/sexp.h"
 
+SEXP joist_r_column_kind(SEXP x, SEXP y);
 SEXP joist_r_column_values(SEXP x, SEXP imaginary);
 SEXP joist_r_column_halves(SEXP x);
 SEXP joist_r_column_restored(SEXP values, SEXP to);
