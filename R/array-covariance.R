@@ -3,10 +3,10 @@
 #' Covariances and correlations of the columns of a matrix with each other, or with those of another
 #' matrix; a vector is one column. Also by [cov()] and [cor()], which can leave out NaN.
 #'
-#' Sums accumulate in double, of the distances from the means; of integers whose mean is an `f64`
-#' they are exact, and only results are rounded. A correlation is between -1 and 1, and 1 of a
-#' column with itself; a correlation with another column that does not vary is NaN, and so are
-#' results of too few observations.
+#' Sums accumulate in double, of the distances from the means; of integers whose mean is an `f64`,
+#' and of 64-bit integers with doubles, they are exact, and only results are rounded. A correlation
+#' is between -1 and 1, and 1 of a column with itself; a correlation with another column that does
+#' not vary is NaN, and so are results of too few observations.
 #'
 #' @param x,y Tensors, or R vectors or matrices, with equal numbers of rows; `y = NULL` is `x`.
 #' @param correction The number that is subtracted from the number of observations to give the
@@ -82,9 +82,12 @@ moments_of <- function(x, y, use, correction, name, root = FALSE) {
   if (use == "all.obs") check_all_observed(columns, name)
   leaves_out <- !use %of% c("everything", "all.obs") && any(vapply(columns, may_have_nan, NA))
   observed <- if (leaves_out) if (use == "pairwise.complete.obs") "pairwise" else "complete"
-  result <- if (rows[1L] > 0L && all(vapply(columns, has_digits, NA))) {
-    parts <- lapply(columns, one_column)
-    bits <- max(vapply(parts, span_of, 1))
+  result <- if (rows[1L] > 0L && are_exact(columns, type)) {
+    parts <- lapply(columns, function(part) {
+      whole <- is_tensor(part) && is_integer_dtype(part)
+      if (whole) one_column(part) else wide_columns(part, first_tensor(columns))
+    })
+    bits <- max(vapply(Filter(is_integer_dtype, parts), span_of, 1))
     with_promotion(
       "anvil", fused("moments", exact_moments, parts, observed, correction, root, bits)
     )
@@ -96,6 +99,15 @@ moments_of <- function(x, y, use, correction, name, root = FALSE) {
     result <- nv_reshape(result, integer())
   }
   like_mean(result, type)
+}
+
+# Of integers, and of 64-bit integers beside others where the result is in double.
+are_exact <- function(columns, type) {
+  if (all(vapply(columns, has_digits, NA))) {
+    return(TRUE)
+  }
+  wide <- vapply(columns, function(part) is_tensor(part) && !is_chunked(part) && is_int64(part), NA)
+  any(wide) && dtype(nv_mean(type)) == "f64"
 }
 
 moments_of_doubles <- function(wide, observed, correction, root) {

@@ -95,9 +95,15 @@ span <- function(x) {
 
 # Digits of integers less the least of them along `dims`, which have up to `bits` bits, and the
 # places that the digits have as powers of 2. Sums of `n` products of two digits are exact.
-digits_of <- function(x, dims, n, bits) {
+digits_of <- function(x, dims, n, bits) digits_from(x, least_along(x, dims), n, bits)
+
+least_along <- function(x, dims) {
   least <- nv_reduce_min(x, dims, drop = FALSE, na_rm = may_be_na(x))
-  if (may_be_na(x)) least <- nv_replace_na(least, 0)
+  if (may_be_na(x)) nv_replace_na(least, 0) else least
+}
+
+# The same of distances from integers that need not be the least ones.
+digits_from <- function(x, least, n, bits) {
   x <- in_halves(x)
   least <- in_halves(least)
   if (bits <= 48) { # a double holds them
@@ -125,6 +131,26 @@ cut_into_digits <- function(x, place, bits, n) {
   list(digits = digits, places = place + places)
 }
 
+# 96 bits of doubles less the least of each column, which is a pair, below a power of 2 above the
+# largest of the column, the `unit`.
+digits_of_doubles <- function(x, n) {
+  least <- nv_reduce_min(x, 1L, drop = FALSE, na_rm = TRUE)
+  x <- sum_pair(x, nv_negate(least))
+  most <- nv_reduce_max(x$high, 1L, drop = FALSE, na_rm = TRUE)
+  unit <- nv_ldexp(double_beside(1, most), nv_frexp(most)$exponent)
+  width <- (53 - ceiling(log2(max(4 * n, 1)))) %/% 2
+  places <- -width * seq_len(ceiling(96 / width))
+  parts <- lapply(x, function(part) {
+    part <- part / unit
+    lapply(places, function(place) {
+      digit <- nv_floor(part / double_beside(2^place, part))
+      part <<- part - digit * double_beside(2^place, part)
+      digit
+    })
+  })
+  list(digits = Map(`+`, parts$high, parts$low), places = places, unit = unit)
+}
+
 # The sum of exact sums at their places.
 sum_at_places <- function(sums, places) {
   total <- NULL
@@ -145,6 +171,11 @@ sum_of_digits <- function(x, f) {
 sum_of_products <- function(x, y, f) {
   sums <- list()
   places <- numeric()
+  if (!identical(x$places, y$places)) {
+    pairs <- expand.grid(i = seq_along(x$digits), j = seq_along(y$digits))
+    sums <- Map(function(i, j) as_pair(f(x$digits[[i]], y$digits[[j]])), pairs$i, pairs$j)
+    return(sum_at_places(sums, x$places[pairs$i] + y$places[pairs$j]))
+  }
   for (i in seq_along(x$digits)) {
     for (j in seq_len(i)) {
       sum <- f(x$digits[[i]], y$digits[[j]])
@@ -176,6 +207,53 @@ by_freedom <- function(sum, count, correction, root) {
   if (root) rounded_pair(root_of_pair(value), nv_sqrt(rough)) else rounded_pair(value, rough)
 }
 
+# The sum of 64-bit integers, of whose two halves add_up() gives the sums.
+sum_of_int64 <- function(x, add_up) pair_of_sums(lapply(integer_halves(x), add_up))
+
+pair_of_sums <- function(sums) {
+  pairs <- lapply(sums, function(sum) do.call(sum_pair, unname(in_halves(sum))))
+  unit <- double_beside(2^32, pairs$high$high)
+  add_pairs(lapply(pairs$high, function(part) part * unit), pairs$low)
+}
+
+mean_of_sum <- function(sum, count) {
+  rounded_pair(divide_pairs(sum, as_pair(count)), sum$high / count)
+}
+
+# Of 64-bit integers: `first`, one that is near them, in halves; the distance of their mean from it
+# and the sum of their squared distances from the mean, in pairs; and their number. `count` is at
+# least that of the elements in a sum.
+int64_moments <- function(x, first, each, n, count, bits, add_up) {
+  digits <- digits_from(x, each, count, bits)
+  sum <- sum_of_digits(digits, add_up)
+  squares <- central_sum(sum_of_squares(digits, add_up), sum, sum, n)
+  empty <- n == double_beside(0, n)
+  none <- function(part) nv_ifelse(empty, double_beside(0, part), part)
+  mean <- divide_pairs(sum, as_pair(n))
+  list(first = in_halves(first), mean = lapply(mean, none), squares = lapply(squares, none), n = n)
+}
+
+# Of the elements of two parts (Chan, Golub and LeVeque 1983). Empty parts change nothing.
+joined_int64_moments <- function(a, b) {
+  one <- double_beside(1, a$n)
+  empty <- a$n < one
+  first <- Map(function(x, y) nv_ifelse(empty, y, x), a$first, b$first)
+  n <- a$n + b$n
+  between <- sum_pair(b$first$high - first$high, b$first$low - first$low)
+  apart <- add_pairs(add_pairs(between, b$mean), negated(a$mean))
+  share <- divide_pairs(as_pair(b$n), as_pair(nv_max(n, one)))
+  squares <- multiply_pairs(multiply_pairs(apart, apart), multiply_pairs(share, as_pair(a$n)))
+  list(
+    first = first, mean = add_pairs(a$mean, multiply_pairs(apart, share)),
+    squares = add_pairs(add_pairs(a$squares, b$squares), squares), n = n
+  )
+}
+
+mean_of_moments <- function(x) {
+  value <- add_pairs(sum_pair(x$first$high, x$first$low), x$mean)
+  nv_ifelse(x$n == double_beside(0, x$n), double_beside(NaN, x$n), rounded_pair(value, value$high))
+}
+
 # Of the elements that are not missing.
 exact_mean <- function(x, dims, drop, bits) {
   add_up <- function(part) nv_reduce_sum(part, dims, drop, na_rm = TRUE)
@@ -202,7 +280,11 @@ exact_moments <- function(parts, observed, correction, root, bits) {
   numbers <- if (!is.null(observed)) observed_numbers(parts, observed)
   itself <- length(parts) == 1L
   last <- length(parts)
-  digits <- lapply(parts, function(part) digits_of(part, 1L, shape(part)[1L], bits))
+  digits <- lapply(parts, function(part) {
+    n <- shape(part)[1L]
+    if (is_float_dtype(part)) digits_of_doubles(part, n) else digits_of(part, 1L, n, bits)
+  })
+  units <- lapply(digits, function(part) part$unit)
   if (is.null(numbers)) {
     count <- double_beside(shape(parts[[1L]])[1L], parts[[1L]])
     add_up <- function(part) nv_reduce_sum(part, 1L, drop = FALSE)
@@ -220,7 +302,9 @@ exact_moments <- function(parts, observed, correction, root, bits) {
   product <- sum_of_products(digits[[1L]], digits[[last]], nv_crossprod)
   product <- central_sum(product, left, right, count)
   if (!is.null(correction)) {
-    return(by_freedom(product, count, correction, root))
+    result <- by_freedom(product, count, correction, root)
+    if (!is.null(units[[1L]])) result <- result * nv_transpose(units[[1L]])
+    return(if (is.null(units[[last]])) result else result * units[[last]])
   }
   squares <- multiply_pairs(
     central_sum(sum_of_squares(digits[[1L]], of_left), left, left, count),

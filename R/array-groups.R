@@ -115,7 +115,7 @@ print.joist_groups <- function(x, ...) {
 #'
 #' Floats are summed in `f64` and rounded once, except `f32` and `c64` if there are less than half
 #' as many slices as groups, which are summed in their own dtype. Means, variances and standard
-#' deviations are computed in `f64`; those of 64-bit integers from exact differences.
+#' deviations are computed in `f64`; of 64-bit integers exactly, and rounded once.
 #'
 #' @param x A tensor of rank 1 or more, or an R array, of numbers.
 #' @param ids What [nv_group()] returns, or the number of the group of each slice, from 1 on: a
@@ -219,7 +219,7 @@ nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weigh
     return(chunked_groups("mean", x, ids, count, na_rm, dim))
   }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
-    like_mean(segment_sum_in_double(s) / segment_sizes(s), s$x)
+    like_mean(segment_mean(s), s$x)
   })
 }
 
@@ -316,7 +316,7 @@ by_group <- function(x, ids, count, na_rm, dim, flat, f) {
   }
   moved <- dim_first(x, dim)
   result <- f(as_segments(moved$x, ids, count, na_rm, flat))
-  moved$back(result)
+  if (is_tensor(result)) moved$back(result) else rapply(result, moved$back, how = "list")
 }
 
 # x with a dimension as the first one, and the way back; dimensions after those of x stay there.
@@ -446,34 +446,49 @@ segment_sizes <- function(s) {
   nv_convert(segment_counts(s), "f64")
 }
 
-# Sums in f64. Halves of 64-bit integers are exact.
-segment_sum_in_double <- function(s) {
-  parts <- if (is_int64(s$x)) in_halves(s$x) else list(in_double(s$x))
-  sums <- lapply(parts, function(part) scattered(s, "scatter_add", scalar_like(0, part), part))
-  Reduce(`+`, sums)
+segment_sum <- function(s, values) {
+  scattered(s, "scatter_add", scalar_like(0, values), values)
+}
+
+# In f64.
+segment_mean <- function(s) {
+  add_up <- function(values) segment_sum(s, values)
+  sizes <- segment_sizes(s)
+  if (!is_int64(s$x)) {
+    return(add_up(in_double(s$x)) / sizes)
+  }
+  with_promotion("anvil", mean_of_sum(sum_of_int64(s$x, add_up), sizes))
 }
 
 # Of flat segments. See variance().
 segment_variance <- function(s, correction) {
-  wide <- s
+  if (is_int64(s$x)) {
+    return(with_promotion("anvil", {
+      moments <- segment_moments(s)
+      by_freedom(moments$squares, moments$n, correction, FALSE)
+    }))
+  }
+  x <- in_double(s$x)
   each <- s$at + nv_scalar(1L, "i64")
-  wide$x <- if (is_int64(s$x)) from_first(s, each) else in_double(s$x)
   sizes <- segment_sizes(s)
-  mean <- nv_flatten(segment_sum_in_double(wide) / sizes)
+  mean <- nv_flatten(segment_sum(s, x) / sizes)
   if (s$spare) mean <- nv_concatenate(mean, scalar_like(0, mean))
-  distance <- wide$x - nv_gather(mean, each)
-  sums <- function(values) scattered(s, "scatter_add", scalar_like(0, values), values)
-  lost <- square_size(sums(distance)) / sizes
+  distance <- x - nv_gather(mean, each)
+  lost <- square_size(segment_sum(s, distance)) / sizes
   rest <- nv_max(sizes - nv_scalar(correction, "f64"), nv_scalar(0, "f64"))
-  (sums(square_size(distance)) - lost) / rest
+  (segment_sum(s, square_size(distance)) - lost) / rest
 }
 
-# 64-bit integers as their distances from the first of their group.
-from_first <- function(s, each) {
+# Of 64-bit integers in flat segments, as distances from the first of their group.
+segment_moments <- function(s) {
   row <- segment_row(s, "scatter_min")
   if (s$spare) row <- nv_concatenate(row, scalar_like(0L, row))
-  first <- nv_gather(taken_rows(s, nv_replace_na(row, 0L)), each)
-  half_by_half(in_halves(s$x), in_halves(first))
+  first <- taken_rows(s, nv_replace_na(row, 0L))
+  each <- nv_gather(first, s$at + nv_scalar(1L, "i64"))
+  add_up <- function(values) segment_sum(s, values)
+  int64_moments(
+    s$x, shaped(s, first), each, segment_sizes(s), length(s$at), span_of(s$x), add_up
+  )
 }
 
 # The first or last row of each group from 0 on; missing in groups without one.
@@ -534,9 +549,14 @@ segment_quantile <- function(s, sorted, p) {
     limit <- nv_scalar(max(length(s$at) - 1, 0), "f64")
     taken_rows(list(x = sorted$x, at = s$at), nv_convert(nv_min(row, limit), "i64"))
   }
-  below <- in_double(element(low))
-  above <- in_double(element(low + number))
-  value <- nv_ifelse(part == nv_scalar(0, "f64"), below, below + part * (above - below))
+  below <- element(low)
+  above <- element(low + number)
+  value <- if (is_int64(below)) {
+    with_promotion("anvil", interpolated(below, above, part))
+  } else {
+    below <- in_double(below)
+    nv_ifelse(part == nv_scalar(0, "f64"), below, below + part * (in_double(above) - below))
+  }
   any_of <- function(flags) {
     flat <- s
     flat$extents <- s$groups

@@ -86,6 +86,9 @@ nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
     exact <- with_promotion("anvil", fused("mean", exact_mean, x, dims, drop, span_of(x)))
     return(like_mean(exact, x))
   }
+  if (is_chunked(x) && is_int64(x) && is.null(dtype) && !isTRUE(na_rm)) {
+    return(delayed_moments(x, dims_by_name(dims, x), drop))
+  }
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   .Call(joist_r_operation, "mean", list(x), attributes)
 }

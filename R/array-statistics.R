@@ -97,7 +97,7 @@ variance <- function(x, dims, drop, correction, root, remove = FALSE, bits = NUL
         "joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first"
       )
     }
-    return(delayed_variance(x, dims, drop, correction, root))
+    return(delayed_moments(x, dims, drop, correction, root))
   }
   if (!is.null(bits) && count_reduced(x, dims) > 0) {
     exact <- with_promotion("anvil", exact_variance(x, dims, drop, correction, root, remove, bits))
@@ -161,11 +161,18 @@ in_halves <- function(x) {
     low <- in_double(x)
     return(list(high = double_beside(0, low), low = low))
   }
+  halves <- lapply(integer_halves(x), nv_convert, dtype = "f64")
+  list(high = halves$high * double_beside(2^32, halves$high), low = halves$low)
+}
+
+# 64-bit integers as two of 32 bits: x is 2^32 * high + low.
+integer_halves <- function(x) {
   type <- dtype(x)
   shift <- if (type == "ui64") nv_shift_right_logical else nv_shift_right_arithmetic
-  high <- nv_convert(shift(x, beside(nv_scalar(32L, type), x)), "f64")
-  low <- nv_convert(nv_bitwise_and(x, beside(nv_scalar(2^32 - 1, type), x)), "f64")
-  list(high = high * double_beside(2^32, high), low = low)
+  list(
+    high = shift(x, beside(nv_scalar(32L, type), x)),
+    low = nv_bitwise_and(x, beside(nv_scalar(2^32 - 1, type), x))
+  )
 }
 
 # Rounded once.

@@ -67,10 +67,10 @@ block_function <- function(program) {
 }
 
 part_or_moments <- function(x, last, program) {
-  if (is_variance(last) && program$role == "fold") moments(x, program$inner) else x
+  if (is_moments(last) && program$role == "fold") moments(x, program$inner) else x
 }
 
-is_variance <- function(last) identical(last$op, "variance")
+is_moments <- function(last) identical(last$op, "moments")
 
 # Of a block or of several: the mean, the sum of squared distances from it, and how many elements
 # (Chan, Golub and LeVeque 1983). One pass: distances are from the first elements, which are no
@@ -78,6 +78,12 @@ is_variance <- function(last) identical(last$op, "variance")
 moments <- function(x, dims) {
   count <- as.numeric(prod(shape(x)[dims]))
   n <- nv_scalar(count, "f64")
+  if (is_int64(x)) {
+    none <- nv_fill(0, replace(shape(x), dims, 1L), dtype(x))
+    least <- if (count > 0) least_along(x, dims) else none
+    add_up <- function(part) nv_reduce_sum(part, dims, FALSE)
+    return(with_promotion("anvil", int64_moments(x, least, least, n, count, 64, add_up)))
+  }
   first <- if (count > 0) {
     at_first <- lapply(seq_along(shape(x)), function(d) if (d %in% dims) 1L)
     in_double(.Call(joist_r_subset, x, at_first, FALSE, FALSE))
@@ -91,6 +97,9 @@ moments <- function(x, dims) {
 }
 
 joined_moments <- function(a, b) {
+  if (!is.null(a$first)) {
+    return(with_promotion("anvil", joined_int64_moments(a, b)))
+  }
   n <- a$n + b$n
   apart <- b$mean - a$mean
   list(
@@ -98,6 +107,19 @@ joined_moments <- function(a, b) {
     squares = a$squares + b$squares + square_size(apart) * (a$n * (b$n / n)),
     n = n
   )
+}
+
+result_of_moments <- function(x, last) {
+  if (!is.null(x$first)) {
+    return(with_promotion("anvil", if (is.null(last$correction)) {
+      mean_of_moments(x)
+    } else {
+      by_freedom(x$squares, x$n, last$correction, last$root)
+    }))
+  }
+  left <- nv_scalar(max(as_array(x$n) - last$correction, 0), "f64")
+  value <- x$squares / left
+  if (last$root) nv_sqrt(value) else value
 }
 
 # The results of parts that are put together.
@@ -112,10 +134,8 @@ finish_block <- function(program, parts) {
     if (last$op == "mean") {
       count <- nv_scalar(prod(program$extents[program$inner]), "f64")
       part <- part / nv_convert(count, dtype(part))
-    } else if (is_variance(last)) {
-      left <- nv_scalar(max(as_array(part$n) - last$correction, 0), "f64")
-      part <- part$squares / left
-      if (last$root) part <- nv_sqrt(part)
+    } else if (is_moments(last)) {
+      part <- result_of_moments(part, last)
     }
     if (last$drop) part <- nv_reshape(part, shape(part)[program$outer])
     nv_convert(part, dtype(type), ambiguous(type))
@@ -264,8 +284,8 @@ combiner <- function(lasts) {
     return(NULL)
   }
   combine_one <- function(last, a, b) {
-    if (is_variance(last)) joined_moments(a, b) else .Call(joist_r_op2, combining(last$op), a, b)
+    if (is_moments(last)) joined_moments(a, b) else .Call(joist_r_op2, combining(last$op), a, b)
   }
   all <- function(a, b) Map(combine_one, lasts, a, b)
-  if (length(lasts) == 1L && !is_variance(lasts[[1L]])) all else jit(all)
+  if (length(lasts) == 1L && !is_moments(lasts[[1L]])) all else jit(all)
 }

@@ -158,8 +158,11 @@ computed <- function(program, retries, kept) {
 in_memory <- function(program) {
   made <- block_function(program)(integer(), lapply(program$leaves, function(leaf) leaf$tensor))
   Map(function(x, last) {
-    if (!is_variance(last)) {
+    if (!is_moments(last)) {
       return(x)
+    }
+    if (is.null(last$correction)) {
+      return(nv_mean(x, last$folded, last$drop))
     }
     variance(x, last$folded, last$drop, last$correction, last$root)
   }, made, program$lasts)

@@ -30,11 +30,16 @@ unique_name <- function() {
   paste(basename(tempdir()), counted$names)
 }
 
-# The variance or its root, which is put together from a different kind of parts: see moments().
-delayed_variance <- function(x, dims, drop, correction, root) {
-  type <- variance(abstract_of(x), dims, drop, correction, root)
+# The variance or its root, or the mean where `correction` is NULL, which are put together from a
+# different kind of parts: see moments().
+delayed_moments <- function(x, dims, drop, correction = NULL, root = FALSE) {
+  type <- if (is.null(correction)) {
+    nv_mean(abstract_of(x), dims, drop)
+  } else {
+    variance(abstract_of(x), dims, drop, correction, root)
+  }
   chunked_tensor(type, chunks_of(nv_reduce_sum(in_double(x), dims, drop)), list(
-    op = "variance", of = x, folded = as.integer(reduced_dims(dims, ndims(x))), drop = drop,
+    op = "moments", of = x, folded = as.integer(reduced_dims(dims, ndims(x))), drop = drop,
     correction = correction, root = root
   ))
 }

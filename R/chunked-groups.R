@@ -87,9 +87,16 @@ part_of_groups <- function(x, groups, own) {
   if (groups$what == "count") {
     return(list(n = n))
   }
+  if (groups$what == "mean" && is_int64(x)) {
+    return(c(lapply(integer_halves(x), function(half) of(nv_segment_sum, half)), list(n = n)))
+  }
   if (groups$what == "sum" || groups$what == "mean") {
     wide <- groups$what == "mean" || is_inexact(x)
     return(list(sum = of(nv_segment_sum, if (wide) in_double(x) else x), n = n))
+  }
+  if (is_int64(x)) {
+    of_all <- function() by_group(x, own, NULL, FALSE, groups$dim, TRUE, segment_moments)
+    return(with_promotion("anvil", of_all()))
   }
   empty <- n == nv_scalar(0, "f64")
   none <- function(part) without_mask(nv_ifelse(empty, nv_scalar(0, "f64"), part))
@@ -100,6 +107,9 @@ part_of_groups <- function(x, groups, own) {
 
 # Parts without elements change nothing.
 joined_groups <- function(a, b) {
+  if (!is.null(a$first)) {
+    return(with_promotion("anvil", joined_int64_moments(a, b)))
+  }
   n <- nv_max(a$n + b$n, nv_scalar(1, "f64"))
   apart <- b$mean - a$mean
   share <- b$n / n
@@ -114,7 +124,13 @@ result_of_groups <- function(groups, parts) {
     return(parts[[1L]])
   }
   if (groups$what == "mean") {
-    return(parts$sum / parts$n)
+    return(if (is.null(parts$high)) parts$sum / parts$n else with_promotion("anvil", {
+      mean_of_sum(pair_of_sums(parts[c("high", "low")]), parts$n)
+    }))
+  }
+  if (!is.null(parts$first)) {
+    root <- groups$what == "sd"
+    return(with_promotion("anvil", by_freedom(parts$squares, parts$n, groups$correction, root)))
   }
   rest <- nv_max(parts$n - nv_scalar(groups$correction, "f64"), nv_scalar(0, "f64"))
   if (groups$what == "sd") nv_sqrt(parts$squares / rest) else parts$squares / rest

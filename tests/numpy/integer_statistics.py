@@ -1,7 +1,10 @@
 """Prints statistics of random integers, rounded once from exact fractions: the table
 tests/testthat/saved/integer_statistics.tsv, which test-array-exact.R reads.
 
-    python3 tests/numpy/integer_statistics.py SEED COUNT
+    python3 tests/numpy/integer_statistics.py SEED COUNT [doubles]
+
+With `doubles`, covariances and correlations of 64-bit integers with doubles: the table
+integer_double_moments.tsv.
 """
 
 import math
@@ -49,8 +52,26 @@ def column(least, most, n):
     return [random.randint(start, min(most, start + width)) for _ in range(n)]
 
 
+def beside_doubles():
+    print("dtype", "x", "y", "cov", "cor", sep="\t")
+    for _ in range(int(sys.argv[2])):
+        dtype = random.choice(["i64", "ui64"])
+        n = random.choice([2, 3, 5, 10])
+        x = column(*TYPES[dtype], n)
+        scale = 10.0 ** random.randint(-20, 20)
+        y = [random.gauss(random.choice([0, 1e6]) * scale, scale) for _ in range(n)]
+        if random.random() < 0.3:
+            y = [(value - x[0]) * scale + random.choice([0, scale / 1000]) for value in x]
+        exact = [Fraction(value) for value in y]
+        covariance = float(products(x, exact) / (n - 1))
+        texts = " ".join(map(str, x)), " ".join(value.hex() for value in y)
+        print(dtype, *texts, covariance.hex(), correlation(x, exact).hex(), sep="\t")
+
+
 def main():
     random.seed(int(sys.argv[1]))
+    if sys.argv[3:] == ["doubles"]:
+        return beside_doubles()
     print("dtype", "x", "y", "mean", "median", "quantile", "var", "sd", "cov", "cor", sep="\t")
     for _ in range(int(sys.argv[2])):
         dtype = random.choice(list(TYPES))

@@ -117,3 +117,96 @@ test_that("sums of many elements that the accumulator would round", {
     300 * sum(distance[c(1, 3)]^2 + distance[c(2, 4)]^2) / 1199
   }, tolerance = 4e-16)
 })
+
+test_that("covariances of 64-bit integers with doubles are rounded once", {
+  mixed <- utils::read.delim(
+    test_path("saved", "integer_double_moments.tsv"),
+    colClasses = "character"
+  )
+  local_promotion("numpy", on = c(loss = "error"))
+  of_both <- list(cov = nv_cov, cor = nv_cor)
+  for (k in seq_len(nrow(mixed))) {
+    x <- column_of(mixed$x[k], mixed$dtype[k])
+    numbers <- as.numeric(strsplit(mixed$y[k], " ", fixed = TRUE)[[1L]])
+    y <- nv_tensor(numbers, "f64")
+    for (name in names(of_both)) {
+      f <- of_both[[name]]
+      want <- as.numeric(mixed[[name]][k])
+      for (got in list(f(x, y), f(y, x), f(x, numbers), jit(f)(x, y))) {
+        expect_identical(as.vector(got), want, label = paste(name, k))
+      }
+      if (k > 3L) next
+      both <- as_array(f(nv_reshape(x, c(length(x), 1L)), cbind(y, y)))
+      expect_identical(as.vector(both), c(want, want))
+      gaps <- match.fun(name)(x[c(seq_along(x), NA)], y[c(seq_along(y), 1)], use = "complete.obs")
+      expect_identical(as.vector(gaps), want)
+    }
+  }
+})
+
+# Columns of the cases of a dtype one after another, and the number of the case of each element.
+in_groups <- function(dtype) {
+  rows <- which(cases$dtype == dtype)
+  parts <- strsplit(cases$x[rows], " ", fixed = TRUE)
+  ids <- rep(seq_along(rows), lengths(parts))
+  order <- withr::with_seed(1, sample(length(ids)))
+  list(text = unlist(parts)[order], ids = ids[order], rows = rows)
+}
+
+test_that("statistics of 64-bit integers by group are rounded once, chunked ones, too", {
+  local_promotion("numpy", on = c(loss = "error"))
+  # Roots of rounded variances.
+  by_group <- list(mean = nv_segment_mean, var = nv_segment_var)
+  for (dtype in c("i64", "ui64")) {
+    given <- in_groups(dtype)
+    count <- length(given$rows)
+    x <- nv_tensor(given$text, dtype)
+    z <- nv_zarr_create(withr::local_tempdir(), dtype, length(x), chunks = 7L)
+    z[] <- x
+    gaps <- c(rbind(given$text, NA))
+    for (name in names(by_group)) {
+      f <- by_group[[name]]
+      want <- as.numeric(cases[[name]][given$rows])
+      expect_identical(as.vector(f(x, given$ids, count)) + 0, want + 0, label = paste(name, dtype))
+      expect_identical(as.vector(f(z, given$ids, count)) + 0, want + 0, label = paste(name, dtype))
+      removed <- f(nv_tensor(gaps, dtype), rep(given$ids, each = 2L), count, na_rm = TRUE)
+      expect_identical(as.vector(removed) + 0, want + 0)
+      rows <- f(nv_stack(x, x, dim = 1L), given$ids, count, dim = 2L)
+      expect_identical(as.vector(rows[2, ]) + 0, want + 0)
+    }
+    median <- as.numeric(cases$median[given$rows])
+    expect_identical(as.vector(nv_segment_median(x, given$ids, count)) + 0, median + 0)
+    sd <- as.vector(nv_segment_sd(x, given$ids, count))
+    exact <- as.numeric(cases$sd[given$rows])
+    expect_lte(max(abs(sd - exact) / exact), .Machine$double.eps)
+  }
+})
+
+test_that("statistics of chunked 64-bit integers are rounded once", {
+  local_promotion("numpy", on = c(loss = "error"))
+  of_all <- list(mean = nv_mean, var = nv_var, sd = nv_sd)
+  for (k in which(cases$dtype %in% c("i64", "ui64"))[1:15]) {
+    x <- column_of(cases$x[k], cases$dtype[k])
+    z <- nv_zarr_create(withr::local_tempdir(), cases$dtype[k], length(x), chunks = 2L)
+    z[] <- x
+    for (name in names(of_all)) {
+      got <- as.vector(nv_compute(of_all[[name]](z))) + 0
+      expect_identical(got, as.numeric(cases[[name]][k]) + 0, label = paste(name, k))
+    }
+  }
+  taken <- which(cases$dtype == "i64" & lengths(strsplit(cases$x, " ")) == 10L)
+  columns <- lapply(taken, function(k) column_of(cases$x[k], "i64"))
+  m <- do.call(cbind, columns)
+  z <- nv_zarr_create(withr::local_tempdir(), "i64", dim(m), chunks = c(3L, 2L))
+  z[] <- m
+  for (name in names(of_all)) {
+    want <- as.numeric(cases[[name]][taken]) + 0
+    expect_identical(as.vector(nv_compute(of_all[[name]](z, 1))) + 0, want)
+    expect_identical(as.vector(nv_compute(of_all[[name]](nv_transpose(z), 2L))) + 0, want)
+    expect_identical(dim(nv_compute(of_all[[name]](z, 1L, drop = FALSE))), c(1L, length(taken)))
+  }
+  expect_identical(
+    as_array(nv_compute(z - nv_reduce_min(z, 1L, drop = FALSE)), as = "character"),
+    as_array(m - nv_reduce_min(m, 1L, drop = FALSE), as = "character")
+  )
+})
