@@ -111,15 +111,29 @@ concatenated <- function(parts, dim, shapes) {
   })
   pieces <- Map(function(x, given) {
     if (!is_chunked(x)) {
-      x <- nv_convert(as_operand(x), dtype(type))
+      x <- as_operand(x)
+      repeated <- ndims(x) == 0L
+      x <- joined_in(type, list(nv_flatten(x)), 1L)
       if (has_mask(x)) stop_joist("joist_value_error", "a chunked tensor has no missing values")
-      x <- if (ndims(x) == 0L) nv_broadcast_to(x, given) else nv_reshape(x, given)
-      return(nv_chunked(x))
+      if (repeated) x <- nv_broadcast_to(nv_reshape(x, integer()), given)
+      return(nv_chunked(nv_reshape(x, given)))
     }
-    if (dtype(x) != dtype(type)) x <- nv_convert(x, dtype(type))
     if (identical(shape(x), as.integer(given))) x else nv_reshape(x, given)
   }, parts, own)
   joined_tensor(pieces, dim, type)
+}
+
+# Parts in the dtype of `type`. What does not fit it is told of, as concatenating tells.
+joined_in <- function(type, parts, along) {
+  dtype <- dtype(type)
+  same <- all(vapply(parts, function(part) dtype(part) == dtype, NA))
+  if (same && length(parts) == 1L) {
+    return(parts[[1L]])
+  }
+  none <- if (!same) nv_aval(dtype, replace(shape(parts[[1L]]), along, 0L), ambiguous(type))
+  if (!same) parts <- c(parts, list(.Call(joist_r_blank, none)))
+  joined <- .Call(joist_r_concatenate, parts, along, NULL)
+  if (dtype(joined) == dtype) joined else nv_convert(joined, dtype)
 }
 
 joined_tensor <- function(pieces, dim, type) {
@@ -135,7 +149,7 @@ joined_tensor <- function(pieces, dim, type) {
       to <- replace(high, dim, min(high[dim], ends[k]) - starts[k])
       part_in(arrays[[k]], from, to, reversed)
     })
-    if (length(found) == 1L) found[[1L]] else .Call(joist_r_concatenate, found, along, NULL)
+    joined_in(type, found, along)
   }
   chunks <- do.call(base::pmax, lapply(pieces, chunks_of))
   bytes <- vapply(arrays, function(array) prod(array$shape) * array$size, 0)

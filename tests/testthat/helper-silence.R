@@ -150,6 +150,65 @@ ways <- list(
     rows <- tibble::tibble(k = 1:3, a = x)
     dplyr::rows_update(rows, tibble::tibble(k = 1L, a = v), by = "k")$a
   },
+  tibble_cell = function(x, v) {
+    d <- tibble::tibble(a = x)
+    d[[1, "a"]] <- v
+    d$a
+  },
+  full_join = function(x, v) {
+    rev(dplyr::full_join(tibble::tibble(a = x), tibble::tibble(a = v), by = "a")$a)
+  },
+  left_join = function(x, v) {
+    found <- dplyr::left_join(tibble::tibble(a = v), tibble::tibble(a = x, b = 1:3), by = "a")
+    rep(found$a, length.out = 3)
+  },
+  right_join = function(x, v) {
+    rev(dplyr::right_join(tibble::tibble(a = x), tibble::tibble(a = v), by = "a")$a)
+  },
+  merge = function(x, v) {
+    rev(merge(data.frame(a = x), data.frame(a = v), all.y = TRUE, sort = FALSE)$a)
+  },
+  union = function(x, v) dplyr::union(tibble::tibble(a = v), tibble::tibble(a = x))$a,
+  union_all = function(x, v) dplyr::union_all(tibble::tibble(a = v), tibble::tibble(a = x))$a,
+  dplyr_coalesce = function(x, v) {
+    dplyr::coalesce(nv_mask(x, c(TRUE, FALSE, FALSE)), v)
+  },
+  rows_patch = function(x, v) {
+    rows <- tibble::tibble(k = 1:3, a = nv_mask(x, c(TRUE, FALSE, FALSE)))
+    dplyr::rows_patch(rows, tibble::tibble(k = 1L, a = v), by = "k")$a
+  },
+  rows_insert = function(x, v) {
+    rows <- tibble::tibble(k = 1:3, a = x)
+    rev(dplyr::rows_insert(rows, tibble::tibble(k = 4L, a = v), by = "k")$a)
+  },
+  rows_upsert = function(x, v) {
+    rows <- tibble::tibble(k = 1:3, a = x)
+    dplyr::rows_upsert(rows, tibble::tibble(k = 1L, a = v), by = "k")$a
+  },
+  vec_cast = function(x, v) vctrs::vec_cast(v, x),
+  vec_rbind = function(x, v) vctrs::vec_rbind(data.frame(a = v), data.frame(a = x))$a,
+  rbindlist = function(x, v) {
+    data.table::rbindlist(list(data.table::data.table(a = v), data.table::data.table(a = x)))$a
+  },
+  scatter_mul = function(x, v) nv_scatter_mul(x, nv_tensor(1L), v),
+  zarr_fill = function(x, v) {
+    z <- nv_zarr_create(withr::local_tempdir(), format(dtype(x)), 3L, fill = v)
+    nv_compute(z)
+  },
+  chunked = function(x, v) {
+    z <- nv_zarr_create(withr::local_tempdir(), format(dtype(x)), 3L, chunks = 2L)
+    z[] <- x
+    nv_compute(c(v, z))
+  },
+  safetensors = function(x, v) {
+    path <- withr::local_tempfile()
+    nv_write_safetensors(list(a = c(v, x)), path)
+    nv_read_safetensors(path)$a
+  },
+  set_diag = function(x, v) nv_flatten(`diag<-`(nv_reshape(x[1], c(1, 1)), v)),
+  lapply = function(x, v) do.call(c, lapply(list(v, x), identity)),
+  reduce = function(x, v) Reduce(c, list(v, x)),
+  switch = function(x, v) nv_switch(nv_scalar(1L), scalar(v), x[[1]]),
   tensor = function(x, v) if (!is_tensor(v)) nv_tensor(v, dtype(x)), # of tensors, as asked
   npy = function(x, v) nv_read_npy(nv_write_npy(c(v, x))),
   numeric = function(x, v) as.numeric(c(v, x)),
@@ -188,6 +247,17 @@ traced_ways <- list(
   `jit else` = jit(function(x, v) if (x[[1]] != x[[1]]) x[[1]] else scalar(v)),
   `jit c` = jit(function(x, v) c(v, x)),
   `jit ifelse` = jit(function(x, v) nv_ifelse(nv_tensor(c(TRUE, FALSE, FALSE)), v, x)),
+  `jit while` = jit(function(x, v) {
+    k <- nv_scalar(0L)
+    while (k < 1L) {
+      x[1] <- scalar(v)
+      k <- k + 1L
+    }
+    x
+  }),
+  `jit fill` = jit(function(x, v) nv_fill_like(x, scalar(v))),
+  `jit concatenate` = jit(function(x, v) nv_concatenate(v, x)),
+  `jit switch` = jit(function(x, v) nv_switch(nv_scalar(1L), scalar(v), x[[1]])),
   `jit times` = jit(function(x, v) x * v)
 )
 
@@ -201,12 +271,12 @@ levels_of <- list(
 )
 
 # The first element of the result as text, its dtype, and whether there was a warning; NULL if it
-# is refused.
+# or its element is refused.
 outcome <- function(way, x, v, on) {
   told <- FALSE
   got <- tryCatch(
     withCallingHandlers(
-      with_promotion(NULL, way(x, v), on = on),
+      with_promotion(NULL, with_text(way(x, v)), on = on),
       warning = function(w) {
         told <<- TRUE
         invokeRestart("muffleWarning")
@@ -215,14 +285,19 @@ outcome <- function(way, x, v, on) {
     error = function(e) NULL
   )
   if (is.null(got)) return(NULL)
-  type <- if (is_tensor(got)) format(dtype(got)) else class(got)[1]
-  list(text = plain(first_text(got)), dtype = type, told = told)
+  c(got, told = told)
+}
+
+with_text <- function(x) {
+  list(
+    text = plain(first_text(x)), dtype = if (is_tensor(x)) format(dtype(x)) else class(x)[1]
+  )
 }
 
 # Zeros of either sign are the same; a text for a missing element.
 plain <- function(text) if (is.na(text)) "NA" else sub("^-0$", "0", text)
 
-multiplying <- c("times", "jit times", "outer", "einsum", "matmul", "scatter_add")
+multiplying <- c("times", "jit times", "outer", "einsum", "matmul", "scatter_add", "scatter_mul")
 exporting <- c("numeric", "vector", "to_r", "npy", "integer", "integer64")
 complex_dtypes <- c("c64", "c128")
 
@@ -237,7 +312,7 @@ is_apart <- function(name, from, to, text) {
   truncated <- fraction || text == "NaN" || from %in% complex_dtypes
   any(
     own_methods, bit64_methods, name %in% multiplying && !has_ones,
-    name %in% c("integer", "integer64") && truncated,
+    name %in% c("integer", "integer64") && truncated, name == "rbindlist" && text == "NaN",
     from == "double" && fraction,
     from %in% c("integer", "double") && kind_of(to) %in% c("float", "complex")
   )
@@ -269,13 +344,14 @@ wrong_with <- function(name, from, to, text, level) {
   text <- plain(text)
   others <- any(c("int1", "f8E8M0FNU") %in% c(from, to)) # ones may change
   saturates <- level == "saturate" && kind_of(to) %in% c("int", "uint")
+  viewed <- name == "rbindlist" # by compiled code, which makes NA of what R lacks
   wrong <- if (got$text == text) {
-    if (got$told && !others) "is told, but kept"
+    if (got$told && !others && !viewed) "is told, but kept"
   } else if (name %in% assigning && !saturates && is_outside_any(text, to)) {
     "does not fit, and is assigned"
   } else {
-    # to_r() warns whatever the policy is.
-    wrong_change(got, text, if (name == "to_r") "warn" else level)
+    # to_r() and R's view of a tensor warn whatever the policy is.
+    wrong_change(got, text, if (name == "to_r" || viewed) "warn" else level)
   }
   if (!is.null(wrong)) paste(name, from, to, level, text, "->", got$dtype, got$text, wrong)
 }

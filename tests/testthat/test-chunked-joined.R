@@ -61,6 +61,29 @@ test_that("the dtype of what is joined is that of tensors in memory", {
   expect_identical(nv_compute(nv_concatenate(v)), nv_tensor(1:5))
 })
 
+test_that("what joining changes is told of as it is in memory", {
+  pairs <- list(c("i16", "bf16"), c("i64", "f32"), c("ui64", "i64"), c("i32", "f16"))
+  for (pair in pairs) {
+    x <- nv_tensor(rep(dtype_info(pair[1])$max, 3L), pair[1])
+    y <- nv_convert(nv_tensor(c(1, 0)), pair[2])
+    in_store <- function(part) nv_chunked(part, 2L)
+    ways <- list(
+      function() nv_compute(c(in_store(x), y)), function() nv_compute(c(x, in_store(y))),
+      function() nv_compute(nv_concatenate(in_store(x), in_store(y))),
+      function() nv_compute(cbind(nv_reshape(in_store(x), c(1L, 3L)), nv_reshape(y, c(1L, 2L))))
+    )
+    for (way in ways) {
+      local_promotion(NULL, on = c(loss = "ok", overflow = "ok"))
+      want <- as_array(c(x, y), as = "character")
+      expect_identical(as.vector(as_array(way(), as = "character")), want)
+      local_promotion(NULL, on = c(loss = "error", overflow = "error"))
+      expect_error(way(), class = "joist_value_error", label = paste(pair, collapse = " in "))
+      local_promotion(NULL, on = c(loss = "warn", overflow = "warn"))
+      expect_warning(way(), class = "joist_warning")
+    }
+  }
+})
+
 test_that("what cannot be joined or gathered is an error", {
   x <- stored(numbers)
   expect_error(rbind(x, 1:3), class = "joist_shape_error")
