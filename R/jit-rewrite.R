@@ -46,7 +46,7 @@ statement_words <- c(
   "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "local", "[<-",
   "<<-", "[", "[[", "c", "max", "min", "sum", "prod", "range", "any", "all", "exists",
   "get0", "ls", "objects", "length", "stopifnot", "print", "cat", "writeLines", "Sys.time",
-  "Sys.Date", "date", "proc.time", "sapply", "vapply", "mapply", "unlist"
+  "Sys.Date", "date", "proc.time", "sapply", "vapply", "mapply", "unlist", "Reduce"
 )
 
 # Code that was rewritten before, by its address: a closure is rewritten once, however often it is

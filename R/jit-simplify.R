@@ -1,4 +1,4 @@
-# sapply(), vapply(), mapply() and unlist() in traced functions. Where results are traced, single
+# sapply(), vapply(), mapply(), unlist() and Reduce() in traced functions. Where results are traced, single
 # numbers become a vector of R numbers, as in the plain run; other results go to base R's function,
 # which is an error for most.
 
@@ -83,6 +83,28 @@ traced_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES 
   })
 }
 
+# Pairs, which base R's function does not simplify, have the values.
+traced_reduce <- function(f, x, init, right = FALSE, accumulate = FALSE, ...) {
+  if (!accumulate) {
+    return(base::Reduce(f, x, init, right, FALSE, ...))
+  }
+  f <- match.fun(f)
+  pair <- function(x) list(x, NULL)
+  both <- function(a, b) pair(f(a[[1L]], b[[1L]]))
+  x <- lapply(as.list(x), pair)
+  made <- if (missing(init)) {
+    base::Reduce(both, x, right = right, accumulate = TRUE)
+  } else {
+    base::Reduce(both, x, pair(init), right, TRUE)
+  }
+  results <- lapply(made, `[[`, 1L)
+  if (isFALSE(list(...)$simplify) || !all(lengths(results) == 1L)) {
+    return(results)
+  }
+  simplified(results, function(results) base::unlist(results, recursive = FALSE))
+}
+
 simplifying_functions <- list(
-  sapply = traced_sapply, vapply = traced_vapply, mapply = traced_mapply, unlist = traced_unlist
+  sapply = traced_sapply, vapply = traced_vapply, mapply = traced_mapply, unlist = traced_unlist,
+  Reduce = traced_reduce
 )

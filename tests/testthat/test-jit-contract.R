@@ -325,6 +325,13 @@ test_that("single numbers that sapply() and the like collect are R's vectors", {
     function(x, i) mapply(function(p, q) p * q, x, 3:1),
     function(x, i) unlist(list(x, i, 2L, TRUE)),
     function(x, i) unlist(lapply(1:3, function(k) x[k] * k)), function(x, i) 1 / sapply(i, max),
+    function(x, i) Reduce(`+`, as.list(x), accumulate = TRUE),
+    function(x, i) Reduce("+", list(sum(x), 2L, max(i)), accumulate = TRUE, right = TRUE),
+    function(x, i) Reduce(function(p, q) p * q, x, 1L, accumulate = TRUE),
+    function(x, i) Reduce(`+`, list(x, x, 1), accumulate = TRUE)[[3L]],
+    function(x, i) {
+      Reduce(function(p, q) if (p > 2) p else p + q, as.list(x), accumulate = TRUE)
+    },
     function(x, i) unlist(list(i, i > 4L)), function(x, i) sum(sapply(x, function(v) v > 1)),
     function(x, i) {
       s <- 0
@@ -339,8 +346,9 @@ test_that("single numbers that sapply() and the like collect are R's vectors", {
     function(x, i) sapply(list(x, x), function(v) v * 2),
     function(x, i) sapply(list(a = x), sum), function(x, i) unlist(list(a = x)),
     function(x, i) sapply(c("a", "b"), function(name) sum(x)),
+    function(x, i) Reduce(`+`, list(c(a = x[1L]), x[2L]), accumulate = TRUE),
     function(x, i) unlist(list(nv_convert(i, "i64"))), function(x, i) unlist(list(x, "a"))
   )) {
-    expect_error(jit(f)(x, i), "unlist|sapply", class = "joist_error")
+    expect_error(jit(f)(x, i), "unlist|sapply|Reduce", class = "joist_error")
   }
 })
