@@ -2,29 +2,33 @@
 # numbers become a vector of R numbers, as in the plain run; other results go to base R's function,
 # which is an error for most.
 
-# The numbers in a list as R's own, one after the other; NULL unless all are numbers, some traced,
-# and nothing has a name. Of R's type `least`, or a wider one.
+# The numbers in a list without names as R's own, one after the other with their own names; NULL
+# unless all are numbers, some traced. Of R's type `least`, or a wider one.
 joined_numbers <- function(x, least = "logical") {
   plain <- is.list(x) && !is.object(x) && is.null(names(x)) && length(x) > 0L
   if (!plain || !all(vapply(x, is_joinable, NA)) || !any(vapply(x, is_traced, NA))) {
     return(NULL)
   }
+  named <- any(vapply(x, is_named, NA))
+  # One number has no names as a result.
+  if (named && sum(lengths(x)) == 1L) {
+    return(NULL)
+  }
   types <- c(least, vapply(x, typeof, ""))
   type <- if ("double" %of% types) "f64" else if ("integer" %of% types) "i32" else "bool"
-  made <- do.call(nv_concatenate, lapply(x, function(part) {
-    nv_flatten(nv_convert(if (is_own_number(part)) carried_number(part) else part, type, TRUE))
+  made <- do.call(if (named) base::c else nv_concatenate, lapply(x, function(part) {
+    one <- nv_convert(if (is_own_number(part)) carried_number(part) else part, type, TRUE)
+    if (ndims(one) == 0L) nv_reshape(one, 1L) else one
   }))
   as_r_number(if (length(made) == 1L) nv_reshape(made, integer()) else made)
 }
 
 is_joinable <- function(x) {
-  is_unnamed_vector(x) && is_carriable(x) && mixed(x) == 0L && (is_own_number(x) || !is_wide(x))
+  (is.numeric(x) || is.logical(x)) && length(x) > 0L && is.null(dim(x)) && is_carriable(x) &&
+    (is_tensor(x) || !is_named(x)) && mixed(x) == 0L && (is_own_number(x) || !is_wide(x))
 }
 
-is_unnamed_vector <- function(x) {
-  (is.numeric(x) || is.logical(x)) && length(x) > 0L && is.null(dim(x)) &&
-    is.null(attr(x, "names", TRUE))
-}
+is_named <- function(x) !is.null(attr(x, "names", TRUE))
 
 # Integers that R may see as NA.
 is_wide <- function(x) format(dtype(x)) %of% c("i64", "ui64")
@@ -63,7 +67,7 @@ traced_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) { # nolint
     wanted <- typeof(FUN.VALUE)
     made <- simplified(results, function(results) NULL, wanted)
     if (!is.null(made) && typeof(made) == wanted) {
-      return(made)
+      return(unname(made))
     }
     return(base::vapply(X, again, FUN.VALUE, USE.NAMES = USE.NAMES))
   }

@@ -342,11 +342,20 @@ test_that("single numbers that sapply() and the like collect are R's vectors", {
   for (f in programs) {
     expect_identical(traced_text(jit(f)(x, i)), traced_text(f(x, i)), label = deparse1(body(f)))
   }
+  named <- nv_tensor(c(a = 1, b = 2, c = 3), "f64")
+  for (f in list(
+    function(x) unlist(lapply(1:3, function(k) x[k])), function(x) unlist(list(x, 1, sum(x))),
+    function(x) sapply(2:3, function(k) x[k]), function(x) vapply(1:3, function(k) x[k], 1),
+    function(x) Reduce(`+`, list(x[1L], x[2L]), accumulate = TRUE),
+    function(x) if (identical(names(unlist(list(x, 2))), c("a", "b", "c", ""))) x else -x
+  )) {
+    expect_identical(traced_text(jit(f)(named)), traced_text(f(named)), label = deparse1(body(f)))
+  }
   for (f in list(
     function(x, i) sapply(list(x, x), function(v) v * 2),
     function(x, i) sapply(list(a = x), sum), function(x, i) unlist(list(a = x)),
     function(x, i) sapply(c("a", "b"), function(name) sum(x)),
-    function(x, i) Reduce(`+`, list(c(a = x[1L]), x[2L]), accumulate = TRUE),
+    function(x, i) Reduce(`+`, list(c(a = 1), x[2L]), accumulate = TRUE),
     function(x, i) unlist(list(nv_convert(i, "i64"))), function(x, i) unlist(list(x, "a"))
   )) {
     expect_error(jit(f)(x, i), "unlist|sapply|Reduce", class = "joist_error")

@@ -261,7 +261,7 @@ test_that("functions of base R that need values say what to write, and the other
     "nv_stack()" = quote(mapply(function(a, b) c(a, b), x, x)),
     "do.call(c, ...)" = quote(unlist(list(a = x, b = x))),
     "nv_segment_sum()" = quote(tapply(x, g, sum)), "nv_outer()" = quote(outer(x, x)),
-    "nv_cumsum()" = quote(Reduce(`+`, list(c(a = x[1]), x[2]), accumulate = TRUE)),
+    "nv_cumsum()" = quote(Reduce(`+`, list(c(a = 1), x[2]), accumulate = TRUE)),
     "nv_outer()" = quote(x %o% x),
     "nv_reshape()" = quote(matrix(x, 1)), "nv_reshape()" = quote(array(x, c(1, 3))),
     "nv_convert(x, \"i32\")" = quote(as.integer(x)), "nv_flatten()" = quote(as.vector(x)),
