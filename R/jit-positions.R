@@ -4,7 +4,7 @@
 # position is traced.
 control_part <- function(value, x, ...) {
   if (is.object(x)) {
-    return(value)
+    return(if (is_computed(x)) number_of_part(value) else value)
   }
   for (k in seq_len(...length())) {
     if (is_traced(...elt(k))) {
@@ -12,6 +12,12 @@ control_part <- function(value, x, ...) {
     }
   }
   value
+}
+
+# One of R's numbers fits arrays of any rank.
+number_of_part <- function(x) {
+  one <- is_traced(x) && length(x) == 1L && ndims(x) == 1L && is.null(attr(x, "names", TRUE))
+  if (one) as_r_number(nv_reshape(x, integer())) else x
 }
 
 part_at <- function(code, x, positions, frame) {
@@ -30,11 +36,9 @@ part_at <- function(code, x, positions, frame) {
     words <- position_text(short_code(given), extents[d], paste0(
       ", the extent of `", short_code(given[[2L]]), "`"
     ))
-    # R's `[[` raises an error also where nothing uses the value.
-    if (one) {
-      failure <- errorCondition(words, class = c("joist_value_error", "joist_error"), call = given)
-      raise_where(!in_extent(whole, extents[d]), failure, given, frame)
-    }
+    # Where nothing uses the value, too: R's `[[` raises an error, and NA may decide an `if`.
+    failure <- errorCondition(words, class = c("joist_value_error", "joist_error"), call = given)
+    raise_where(!in_extent(whole, extents[d]), failure, given, frame)
     code[[used[k]]] <- required(whole, in_extent(whole, extents[d]), words)
   }
   if (is.list(x)) {

@@ -551,7 +551,7 @@ call_code <- function(code, head, context) {
 # A part of what may be a vector of R, at positions that may be traced: these are evaluated twice.
 part_code <- function(code, head, context) {
   positions <- Filter(function(part) !is_empty(part), as.list(code)[-(1:2)])
-  looked <- is.null(names(code)) && any(vapply(positions, is.language, NA)) &&
+  looked <- is.null(names(code)) && length(positions) > 0L &&
     all(vapply(c(list(code[[2L]]), positions), is_plain_part, NA))
   code <- call_code(code, head, context)
   if (!looked) {

@@ -1,6 +1,6 @@
-# sapply(), vapply(), mapply(), unlist() and Reduce() in traced functions. Where results are traced, single
-# numbers become a vector of R numbers, as in the plain run; other results go to base R's function,
-# which is an error for most.
+# sapply(), vapply(), mapply(), unlist() and Reduce() in traced functions. Where results are traced,
+# single numbers become a vector of R numbers, as in the plain run; other results go to base R's
+# function, which is an error for most.
 
 # The numbers in a list without names as R's own, one after the other with their own names; NULL
 # unless all are numbers, some traced. Of R's type `least`, or a wider one.
@@ -24,8 +24,12 @@ joined_numbers <- function(x, least = "logical") {
 }
 
 is_joinable <- function(x) {
-  (is.numeric(x) || is.logical(x)) && length(x) > 0L && is.null(dim(x)) && is_carriable(x) &&
-    (is_tensor(x) || !is_named(x)) && mixed(x) == 0L && (is_own_number(x) || !is_wide(x))
+  fits <- if (is_tensor(x)) is_own_number(x) || !is_wide(x) else !is_named(x)
+  is_number_vector(x) && fits && mixed(x) == 0L
+}
+
+is_number_vector <- function(x) {
+  (is.numeric(x) || is.logical(x)) && length(x) > 0L && is.null(dim(x)) && is_carriable(x)
 }
 
 is_named <- function(x) !is.null(attr(x, "names", TRUE))

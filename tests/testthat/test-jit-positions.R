@@ -82,9 +82,30 @@ test_that("an element out of range is an error of the program that nothing else 
   }
 })
 
+test_that("an element out of range that decides an unused `if` is an error", {
+  f <- function(at) {
+    function(x) {
+      k <- 1
+      if (sum(x) > 1) k <- at
+      unused <- if (w[k] > 1) x
+      sum(x)
+    }
+  }
+  expect_plain(f(3), x)
+  expect_error(f(4)(x), "missing value")
+  expect_error(jit(f(4))(x), "`w[k]`", fixed = TRUE, class = "joist_value_error")
+})
+
 test_that("one chosen number fits arrays of any rank", {
   y <- nv_tensor(matrix(1:6, 2L), "f64")
   expect_plain(function(x, y) list(y * w[which.max(x)], y + m[2, which.min(x)]), x, y)
+  tables <- list(c(1, 2, 3), c(4, 5, 6), c(7, 8, 9))
+  expect_plain(function(x, y) y * tables[[which.max(x)]][which.min(x)], x, y)
+  expect_plain(function(x, y) {
+    k <- c(1, 2)
+    if (sum(x) > 1) k <- k * 2
+    list(y * k[1], y + k[[2]], k[2:1])
+  }, x, y)
   expect_plain(function(x, y) y * sapply(list(x), max) + unlist(list(sum(x))), x, y)
 })
 
