@@ -6,7 +6,7 @@
 enum { NONE = 1 << 30 };
 
 static const struct joist_block_facts facts[JOIST_BLOCK_COUNT] = {
-#define BLOCK(ID, CODE, ELEMENTS, BYTES, HALVES_AT, HALVES) \
+#define BLOCK(ID, CODE, ELEMENTS, BYTES, HALVES_AT, HALVES, PART, SIGN) \
   [JOIST_BLOCK_##ID] = {#ID, CODE, ELEMENTS, BYTES, HALVES_AT, HALVES, (HALVES_AT) != NONE},
 #include "core/kernels/blocks.def"
 };

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef enum {
-#define BLOCK(ID, CODE, ELEMENTS, BYTES, HALVES_AT, HALVES) JOIST_BLOCK_##ID,
+#define BLOCK(ID, CODE, ELEMENTS, BYTES, HALVES_AT, HALVES, PART, SIGN) JOIST_BLOCK_##ID,
 #include "core/kernels/blocks.def"
   JOIST_BLOCK_COUNT
 } joist_block;
