@@ -489,14 +489,15 @@ users_code <- function(code) {
     return(code)
   }
   name <- called_name(code)
-  if (name == "switch" && called_name(code[[2L]]) %of% c(".joist_if", ".joist_for")) {
-    return(users_code(code[[2L]]))
-  }
-  if (name == ".joist_switch") {
-    return(users_code(code[[3L]]))
-  }
-  if (name == ".joist_part") {
-    return(users_code(code[[2L]]))
+  inner <- if (length(code) > 1L && is.call(code[[2L]])) called_name(code[[2L]]) else ""
+  at <- switch(name,
+    "switch" = if (inner %of% c(".joist_if", ".joist_for", ".joist_loop")) 2L,
+    "{" = if (inner == ".joist_start") 2L else if (inner == ".joist_exit") 3L,
+    ".joist_part" = , ".joist_function" = , ".joist_dispatched" = 2L,
+    ".joist_switch" = , ".joist_fit" = , ".joist_local" = 3L
+  )
+  if (!is.null(at)) {
+    return(users_code(code[[at]]))
   }
   if (startsWith(name, ".joist_")) {
     if (is.environment(code[[2L]])) {
@@ -506,6 +507,19 @@ users_code <- function(code) {
   }
   for (k in seq_along(code)) if (is.call(code[[k]])) code[[k]] <- users_code(code[[k]])
   code
+}
+
+is_rewritten_code <- function(code) is.call(code) && any(startsWith(all.names(code), ".joist_"))
+
+# R's deparse() in traced functions.
+users_text <- function(f) {
+  force(f)
+  function(expr, ...) {
+    if (typeof(expr) == "closure" && !is.null(attr(body(expr), "joist_rewritten"))) {
+      expr <- as.function(c(lapply(formals(expr), users_code), list(users_code(body(expr)))))
+    }
+    f(users_code(expr), ...)
+  }
 }
 
 place_of <- function(site) {

@@ -283,6 +283,7 @@ is_handled <- function(first, handling) {
 }
 
 raise_later <- function(condition) {
+  if (is_rewritten_code(condition$call)) condition$call <- users_code(condition$call)
   number <- length(prints$labels) + 1
   prints$labels[number] <- conditionMessage(condition)
   prints$conditions[[as.character(number)]] <- condition
@@ -329,16 +330,14 @@ control_stopifnot <- function(...) {
 
 # Functions that read or change what a program does not know.
 only_outside <- function(name, instead) {
-  f <- stats::setNames(list(get(name, baseenv())), name)
+  f <- get(name, baseenv())
   force(instead)
   function(...) {
     if (length(flow$frames) > 0L) {
       call <- list(call = sys.call())
       fail_trace(call, name, "() cannot depend on a traced condition: ", instead)
     }
-    call <- sys.call()
-    call[[1L]] <- as.name(name)
-    eval(call, list2env(f, parent = parent.frame()))
+    f(...)
   }
 }
 

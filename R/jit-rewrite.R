@@ -46,7 +46,8 @@ statement_words <- c(
   "if", "while", "for", "repeat", "&&", "||", "switch", "UseMethod", "Recall", "local", "[<-",
   "<<-", "[", "[[", "c", "max", "min", "sum", "prod", "range", "any", "all", "exists",
   "get0", "ls", "objects", "length", "stopifnot", "print", "cat", "writeLines", "Sys.time",
-  "Sys.Date", "date", "proc.time", "sapply", "vapply", "mapply", "unlist", "Reduce"
+  "Sys.Date", "date", "proc.time", "sapply", "vapply", "mapply", "unlist", "Reduce", "deparse",
+  "deparse1"
 )
 
 # Code that was rewritten before, by its address: a closure is rewritten once, however often it is
@@ -240,7 +241,8 @@ rewrite_function <- function(defaults, code, reference, up) {
   code <- if (native || length(escapes(code)) == 0L) {
     expression_code(code, context)
   } else {
-    call(".joist_run", list2env(list(parts = parts_of(code, context)), parent = emptyenv()))
+    parts <- list(parts = parts_of(code, context), call = code)
+    call(".joist_run", list2env(parts, parent = emptyenv()))
   }
   if (is.call(code)) attr(code, "joist_rewritten") <- TRUE
   formals <- as.list(defaults)

@@ -124,11 +124,15 @@ unknown_condition <- function(call, frame) {
 
 # An error of R itself that comes of values that are not known is that error.
 explain_error <- function(e) {
+  call <- conditionCall(e)
+  if (is_rewritten_code(call)) {
+    e["call"] <- list(users_code(call))
+    stop(e)
+  }
   if (inherits(e, "joist_error")) {
     return(NULL)
   }
   .Call(joist_r_poison_explain)
-  call <- conditionCall(e)
   if (is.call(call) && any(vapply(call[-1L], is.environment, NA))) {
     # The user's function calls joist's, which runs its code.
     from <- users_call(flow$first, c("stop", "stopifnot"))
@@ -361,6 +365,7 @@ questions_of_numbers <- c(
 )
 control_functions <- c(
   flow_functions, effect_functions, simplifying_functions, questions_of_numbers,
+  deparse = users_text(base::deparse), deparse1 = users_text(base::deparse1),
   .joist_dispatched = dispatched, .joist_part = control_part,
   stats::setNames(questions_of_numbers, paste0(".joist_", names(questions_of_numbers)))
 )

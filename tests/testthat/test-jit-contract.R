@@ -361,3 +361,38 @@ test_that("single numbers that sapply() and the like collect are R's vectors", {
     expect_error(jit(f)(x, i), "unlist|sapply|Reduce", class = "joist_error")
   }
 })
+
+test_that("errors and deparse() show the code of the user, not what is traced", {
+  k <- 2
+  said <- function(p) stop("bad ", deparse1(substitute(p)))
+  inner <- function(p) if (k > 1 && p[[1]] > 0) p else return(2)
+  programs <- list(
+    function(x) said(if (k > 1) x[[k]] else 3), function(x) said(is.numeric(x) && k > 3),
+    function(x) if (k > 1) said(c(1, 2)[[k]]), function(x) said(local(if (k > 1) x)),
+    function(x) said(function(a) if (a) return(x)), function(x) said(x[1] <- x[[k]]),
+    function(x) said(while (k > 3) k <- k - 1), function(x) said(for (j in 1:2) if (j > 1) break),
+    function(x) (if (k > 1) x else 2) + "a", function(x) stop(deparse(inner)),
+    function(x) if (sum(x) > 1) said(if (k > 1) x[[1]] else 3) else x
+  )
+  for (f in programs) {
+    want <- tryCatch(f(x), error = identity)
+    got <- tryCatch(jit(f)(x), error = identity)
+    expect_identical(conditionMessage(got), conditionMessage(want))
+    if (called_name(conditionCall(want)) != "f") {
+      expect_identical(deparse(conditionCall(got)), deparse(conditionCall(want)))
+    }
+  }
+})
+
+test_that("calls that traced code prints are the user's", {
+  k <- 2
+  own <- function(p) deparse(sys.call())
+  matched <- function(p) deparse(match.call())
+  printed <- function(f, x) capture.output(invisible(f(x)))
+  for (f in list(
+    function(x) cat(own(if (k > 1) x else 3)), function(x) cat(matched(x[[k]] && TRUE)),
+    function(x) length(print(own(x[[k]]))), function(x) writeLines(deparse(sys.call()[-1L]))
+  )) {
+    expect_identical(printed(jit(f), x), printed(f, x))
+  }
+})
