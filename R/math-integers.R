@@ -42,8 +42,8 @@ nv_lcm <- function(x, y) {
     a <- size_of(x)
     b <- size_of(y)
     by <- divisor(a, b)
-    multiple <- wrapping(nv_floor_div(a, nv_ifelse(by == 0L, 1L, by)) * b)
-    with_bits_as(multiple, x)
+    # In the dtype of the result, so that it is told of if it does not fit.
+    with_bits_as(nv_floor_div(a, nv_ifelse(by == 0L, 1L, by)), x) * with_bits_as(b, x)
   })
 }
 

@@ -74,6 +74,19 @@ test_that("divisors and multiples are those found by trial", {
   expect_identical(as_array(nv_gcd(nv_tensor(c(-128L, NA), "i8"), 0L)), c(-128L, NA))
   x <- nv_tensor(c(12L, 18L, NA))
   expect_identical(jit(nv_gcd)(x, 8L), nv_gcd(x, 8L))
+  for (dtype in c("i8", "ui8", "i32", "ui64")) {
+    top <- nv_tensor(rep(dtype_info(dtype)$max, 2L), dtype)
+    two <- nv_tensor(c(2L, 1L), dtype)
+    for (f in list(nv_lcm, jit(nv_lcm))) {
+      local_promotion(NULL, on = c(overflow = "warn"))
+      expect_warning(f(top, two), "not fit", class = "joist_overflow_warning")
+      expect_silent(f(top, top))
+      local_promotion(NULL, on = c(overflow = "error"))
+      expect_error(f(top, two), class = "joist_overflow_error")
+      local_promotion(NULL, on = c(overflow = "saturate"))
+      expect_identical(as.vector(f(top, two), "character"), as.vector(top, "character"))
+    }
+  }
   expect_identical(jit(nv_lcm)(x, nv_tensor(c(NA, 4L, 5L))), nv_lcm(x, c(NA, 4L, 5L)))
   columns <- nv_tensor(matrix(c(4L, 6L, 9L, 10L), 2))
   each <- nv_vmap(function(x) nv_gcd(x, c(6L, 15L)))(columns)
