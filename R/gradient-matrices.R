@@ -10,8 +10,8 @@ matrix_gradient_rules <- list(
     lhs <- conjugate(x[[1L]])
     rhs <- conjugate(x[[2L]])
     list(
-      if (left) matrix_product(rhs, g, right, TRUE) else matrix_product(g, rhs, FALSE, !right),
-      if (right) matrix_product(g, lhs, TRUE, left) else matrix_product(lhs, g, !left, FALSE)
+      if (left) product_or_outer(rhs, g, right, TRUE) else product_or_outer(g, rhs, FALSE, !right),
+      if (right) product_or_outer(g, lhs, TRUE, left) else product_or_outer(lhs, g, !left, FALSE)
     )
   },
   packed_product = function(g, x, y, at) {
@@ -164,6 +164,17 @@ svd_gradient <- function(g, x, y) {
 }
 
 # ---- what these rules are made of ----
+
+# A product of matrices. One of a column and a row is elementwise, and fused with its neighbours.
+product_or_outer <- function(x, y, turn_x, turn_y) {
+  if (shape(x)[2L - turn_x] != 1L || ndims(x) != ndims(y)) {
+    return(matrix_product(x, y, turn_x, turn_y))
+  }
+  rows <- shape(x)[1L + turn_x]
+  columns <- shape(y)[2L - turn_y]
+  column <- nv_reshape(x, c(rows, 1L, shape(x)[-(1:2)]))
+  column * nv_reshape(y, c(1L, columns, shape(y)[-(1:2)]))
+}
 
 # Matrices in the first two dims.
 turned <- function(x) {

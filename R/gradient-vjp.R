@@ -2,7 +2,9 @@
 #'
 #' `nv_vjp()` and `nv_jvp()` give derivatives of functions with results of any number and shape: the
 #' product of their matrix of derivatives (the Jacobian) with a vector, from the left in `nv_vjp()`,
-#' as in [gradient()], and from the right in `nv_jvp()`.
+#' as in [gradient()], and from the right in `nv_jvp()`. `nv_linearize()` gives the product from the
+#' right as a function of the vector, for many products at the same arguments: `f` is traced and
+#' computed once, and what the products need of it is kept.
 #'
 #' @param f A function of tensors; its value is a tensor or a nested list of them.
 #' @param arguments A list of the arguments of `f`, by name or position. Derivatives are taken with
@@ -14,7 +16,9 @@
 #'   converted to the dtypes of the arguments.
 #' @return `nv_vjp()`: a list of `value`, that of `f`, and `grad`, the cotangents of the arguments:
 #'   a list like `arguments`. `nv_jvp()`: a list of `value` and of `tangent`, its change, which has
-#'   the structure, dtypes and shapes of the value.
+#'   the structure, dtypes and shapes of the value. `nv_linearize()`: a list of `value` and of
+#'   `tangent`, a function of `tangents` that returns what the `tangent` of `nv_jvp()` is. In a
+#'   function that is traced, a call of `tangent` within the body of a loop computes `f` again.
 #' @section Errors: `joist_dtype_error` for an argument or a value of `f` that is not a float;
 #'   `joist_shape_error` for cotangents or tangents of another structure or shape;
 #'   `joist_value_error` for arguments that `f` does not have, and for an operation without a
@@ -23,6 +27,10 @@
 #' f <- function(x, y) list(x * y, sum(x))
 #' nv_vjp(f, list(nv_tensor(c(1, 2)), nv_scalar(3)), list(nv_tensor(c(1, 0)), 1))
 #' nv_jvp(f, list(nv_tensor(c(1, 2)), nv_scalar(3)), list(nv_tensor(c(0, 1)), 0))$tangent
+#' # The product of a Hessian with vectors: the gradient is computed once.
+#' slope <- nv_linearize(gradient(function(x) sum(x^3)), list(nv_tensor(c(1, 2), "f64")))
+#' slope$tangent(list(c(1, 0)))$x
+#' slope$tangent(list(c(0, 1)))$x
 #' @export
 nv_vjp <- function(f, arguments, cotangents) {
   f <- traceable(match.fun(f), "f")
@@ -41,14 +49,75 @@ nv_jvp <- function(f, arguments, tangents) {
   f <- traceable(match.fun(f), "f")
   check_arguments(f, arguments)
   compute <- function(given) {
-    taken <- evaluate_marked(f, given[[1L]])
-    seeds <- directions(given[[2L]], taken$inputs, "tangents")
-    # The gradient is linear in what it is multiplied with: its derivative by that is its transpose.
-    unknown <- map_leaves(taken$value, function(leaf) marked(list(zeros_like(leaf))))
-    grad <- cotangents_of(taken, unknown)
-    list(value = taken$value, tangent = cotangents(leaves_of(grad), leaves_of(seeds), unknown))
+    map <- linear_map(f, given[[1L]])
+    seeds <- directions(given[[2L]], map$inputs, "tangents")
+    list(value = map$value, tangent = map$at(seeds))
   }
   in_trace(compute, list(arguments, tangents), 1:2)
+}
+
+#' @rdname nv_vjp
+#' @export
+nv_linearize <- function(f, arguments) {
+  f <- traceable(match.fun(f), "f")
+  check_arguments(f, arguments)
+  again <- function(tangents) nv_jvp(f, arguments, tangents)$tangent
+  if (is_tracing()) {
+    own <- session()$trace
+    map <- linear_map(f, arguments)
+    return(list(value = map$value, tangent = function(tangents) {
+      if (!identical(session()$trace, own)) {
+        return(again(tangents))
+      }
+      map$at(directions(tangents, map$inputs, "tangents"))
+    }))
+  }
+  inputs <- map_leaves(arguments, as_exact_operand)
+  compiled <- NULL
+  found <- in_trace(function(given) {
+    map <- linear_map(f, given[[1L]])
+    kept <- products_of(map)
+    compiled <<- kept$compiled
+    list(value = map$value, kept = kept$values)
+  }, list(arguments), 1L)
+  state <- .Call(joist_r_jit_state, 1L, NULL)
+  list(value = found$value, tangent = function(tangents) {
+    if (is_tracing()) {
+      return(again(tangents))
+    }
+    operands <- c(found$kept, leaves_of(directions(tangents, inputs, "tangents")))
+    run_traced(state, compiled, operands, rep(TRUE, length(operands)))
+  })
+}
+
+# The value of `f`, its inputs, and the change of the value as a function of theirs.
+linear_map <- function(f, arguments) {
+  taken <- evaluate_marked(f, arguments)
+  # The gradient is linear in what it is multiplied with: its derivative by that is its transpose.
+  unknown <- map_leaves(taken$value, function(leaf) marked(list(zeros_like(leaf))))
+  grad <- cotangents_of(taken, unknown)
+  taken$at <- function(seeds) cotangents(leaves_of(grad), leaves_of(seeds), unknown)
+  taken
+}
+
+# The values of the trace that the changes of a linear_map() are computed from, and a program of
+# these and of the changes of the inputs.
+products_of <- function(map) {
+  trace <- session()$trace
+  seeds <- map_leaves(map$inputs, function(leaf) marked(list(zeros_like(leaf))))
+  first <- .Call(joist_r_trace_length, trace)
+  out <- map$at(seeds)
+  seeds <- leaves_of(seeds)
+  results <- lapply(leaves_of(out), traced_constant)
+  values <- .Call(joist_r_trace_captured, trace, results, first, TRUE)
+  own <- vapply(seeds, traced_number, 0L)
+  values <- Filter(function(x) !traced_number(x) %of% own, values)
+  types <- lapply(c(values, seeds), function(x) nv_aval(dtype(x), shape(x), ambiguous(x)))
+  compiled <- jit_trace(function(...) {
+    made <- .Call(joist_r_body_copy, trace, session()$trace, c(values, seeds), list(...), results)
+    refill(out, made)
+  }, types, rep(TRUE, length(types)))
+  list(values = values, compiled = compiled)
 }
 
 check_arguments <- function(f, arguments) {
@@ -111,7 +180,8 @@ directions <- function(given, like, name) {
         ", not ", shape_text(leaf)
       )
     }
-    traced_constant(nv_convert(direction, dtype(leaf), ambiguous(leaf)))
+    direction <- nv_convert(direction, dtype(leaf), ambiguous(leaf))
+    if (is_tracing()) traced_constant(direction) else direction
   })
 }
 

@@ -41,7 +41,7 @@ nv_checkpoint <- function(f) {
     first <- .Call(joist_r_trace_length, now$trace)
     value <- traced_constant(one_tensor(call_function(f, stopped), arguments, "nv_checkpoint"))
     own <- vapply(leaves_of(stopped), field_of_traced, 0L)
-    captured <- .Call(joist_r_trace_captured, now$trace, list(value), first)
+    captured <- .Call(joist_r_trace_captured, now$trace, list(value), first, FALSE)
     captured <- Filter(function(x) !traced_number(x) %of% own && is_float_dtype(x), captured)
     again <- function(g, x, y) {
       inputs <- lapply(leaves, held, g)

@@ -220,7 +220,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_length, 1),
     ENTRY(joist_r_trace_instructions, 1),
     ENTRY(joist_r_trace_again, 2),
-    ENTRY(joist_r_trace_captured, 3),
+    ENTRY(joist_r_trace_captured, 4),
     ENTRY(joist_r_region_begin, 2),
     ENTRY(joist_r_region_end, 2),
     ENTRY(joist_r_region_apply, 5),

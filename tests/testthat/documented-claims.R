@@ -109,6 +109,7 @@ raised_errors <- alist(
     joist_shape_error = nv_vjp(function(x) x, list(v), list(v, v)),
     joist_shape_error = nv_jvp(function(x) x, list(v), list(x)),
     joist_value_error = nv_vjp(sin, list(v, v), list(v)),
+    joist_shape_error = nv_linearize(function(x) x, list(v))$tangent(list(x)),
     joist_value_error = nv_jvp(nv_sin, list(), list()),
     joist_value_error = nv_vjp(function(x) nv_polygamma(20, x), list(v), list(v))
   ),
@@ -864,7 +865,8 @@ given_dtypes <- alist(
   jacobian = list(f32 = jacobian(sin)(v)[[1]], `f64?` = hessian(function(x) x^3)(1)$x$x),
   nv_vjp = list(
     f32 = nv_vjp(sin, list(v), list(nv_convert(v, "f64")))$grad[[1]],
-    `f64?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent
+    `f64?` = nv_jvp(sin, list(1), list(v[[1]]))$tangent,
+    `f64?` = nv_linearize(sin, list(1))$tangent(list(v[[1]]))
   ),
   nv_checkpoint = list(f32 = nv_checkpoint(exp)(v)),
   nv_print = list(i16 = nv_print(i), f32 = nv_print(v, "v")),

@@ -159,3 +159,38 @@ test_that("reductions of groups, scatters and assignments have derivatives and s
     }
   }
 })
+
+test_that("a matrix and slices of another are one product", {
+  set.seed(3)
+  a <- nv_tensor(matrix(rnorm(12), 4), "f64")
+  x <- nv_tensor(array(rnorm(3 * 2 * 5), c(3, 2, 5)), "f64")
+  columns <- x[, 1, , drop = FALSE]
+  rows <- nv_transpose(columns, c(2, 1, 3))
+  one <- list(
+    list(function(x) nv_matmul(a, x), x), list(function(x) nv_crossprod(nv_transpose(a), x), x),
+    list(function(x) nv_tcrossprod(a, x), rows), list(function(x) nv_tcrossprod(x, a), rows),
+    list(function(x) nv_matmul(x, nv_transpose(a)), rows),
+    list(function(x) nv_crossprod(x, nv_transpose(a)), columns)
+  )
+  for (case in one) {
+    all <- nv_vmap(case[[1]], in_dims = 3L, out_dims = 3L)
+    got <- all(case[[2]])
+    for (k in 1:5) expect_equal(as_array(got)[, , k], as_array(case[[1]](case[[2]][, , k]))[, ])
+    table <- as.data.frame(program(all, case[[2]]))
+    expect_length(strsplit(table$shape[table$op == "matmul"], "x", fixed = TRUE)[[1]], 2L)
+  }
+  # Not these, which would have to be transposed.
+  many <- nv_vmap(function(x) nv_matmul(nv_transpose(x), nv_transpose(a)), in_dims = 3L)
+  for (k in 1:5) {
+    expect_equal(as_array(many(x))[k, , ], t(as_array(x)[, , k]) %*% t(as_array(a)))
+  }
+})
+
+test_that("a number that a function repeats stays one", {
+  slope <- nv_vmap(gradient(function(q) -0.5 * sum(q * q)), in_dims = 2L, out_dims = 2L)
+  x <- nv_tensor(matrix(c(1, 2, 3, 4, 5, 6), 2), "f64")
+  expect_identical(slope(x)$q, -x)
+  # Where no operand with slices has the extents of the result, it is repeated.
+  wide <- nv_vmap(function(s) nv_broadcast_to(nv_scalar(2, "f64"), 3L) * s, out_dims = 2L)
+  expect_identical(as_array(wide(x[1, ])), matrix(rep(c(2, 6, 10), each = 3), 3))
+})

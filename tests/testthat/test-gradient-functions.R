@@ -540,10 +540,54 @@ test_that("products with derivatives agree with gradients and with each other", 
     want <- sum(mapply(function(g, t) sum(as.double(g) * as.double(t)), slope, directions))
     got <- nv_jvp(one$f, arguments, directions)$tangent
     expect_equal(as.double(got), want, tolerance = 1e-12, label = name)
+    linear <- nv_linearize(one$f, arguments)
+    expect_identical(linear$tangent(directions), got, label = name)
+    expect_identical(linear$value, do.call(jit(one$f), arguments), label = name)
   }
   expect_error(nv_vjp(f, list(x, y), list(1)), "1 tensors, not 2", class = "joist_shape_error")
   expect_error(nv_vjp(f, list(x, y), list(1, 1)), "shape", class = "joist_shape_error")
   expect_error(nv_jvp(function(x) x > 0, list(x), list(x)), "bool", class = "joist_dtype_error")
+})
+
+test_that("nv_linearize() computes a function once, for many products", {
+  count <- 0
+  f <- function(x, w) {
+    count <<- count + 1
+    state <- nv_scan(x, nv_tensor(1:3), function(s, k) list(tanh(s * w$b) + k, sum(s)))
+    list(state$carry, all = state$ys)
+  }
+  x <- nv_tensor(c(0.5, 0.2, 0.3), "f64")
+  arguments <- list(x, w = list(b = nv_scalar(0.7, "f64")))
+  linear <- nv_linearize(f, arguments)
+  directions <- lapply(1:3, function(k) list(nv_tensor(sin(k * (1:3)), "f64"), list(b = k / 2)))
+  got <- lapply(directions, linear$tangent)
+  expect_identical(count, 1)
+  expect_identical(got, lapply(directions, function(d) nv_jvp(f, arguments, d)$tangent))
+  expect_identical(linear$value, f(x, list(b = nv_scalar(0.7, "f64"))))
+
+  # In traced functions, in a loop and around it; of constants, and of missing elements.
+  both <- jit(function(x, v) {
+    inner <- nv_linearize(sin, list(x))
+    moved <- nv_for(2L, v, function(i, v) inner$tangent(list(v)))
+    list(moved, inner$tangent(list(v)), inner$value)
+  })
+  v <- nv_tensor(c(1, 2, 3), "f64")
+  want <- list(v * cos(x) * cos(x), v * cos(x), sin(x))
+  expect_equal(lapply(both(x, v), as_array), lapply(want, as_array), tolerance = 1e-15)
+  outer <- nv_linearize(sin, list(x))
+  expect_identical(jit(function(v) outer$tangent(list(v)))(v), outer$tangent(list(v)))
+  expect_identical(nv_linearize(function(x) x, list(x))$tangent(list(v)), v)
+  constant <- nv_linearize(function(x) nv_tensor(c(1, 2)), list(x))
+  expect_identical(constant$tangent(list(v)), nv_tensor(c(0, 0)))
+  partly <- list(nv_tensor(c(1, NA, 3)))
+  square <- function(x) x * x
+  expect_identical(
+    nv_linearize(square, partly)$tangent(list(c(1, 1, 1))),
+    nv_jvp(square, partly, list(c(1, 1, 1)))$tangent
+  )
+  expect_error(outer$tangent(list(1)), "shape", class = "joist_shape_error")
+  expect_error(outer$tangent(list(v, v)), "2 tensors, not 1", class = "joist_shape_error")
+  expect_error(nv_linearize(function(x) x > 0, list(x)), "bool", class = "joist_dtype_error")
 })
 
 test_that("derivatives stop and are replaced where the user says so", {

@@ -203,7 +203,7 @@ never <- list(
 takes_anything <- list(
   f = c("builtin", "closure"), rule = c("builtin", "closure"), body = c("builtin", "closure"),
   true = "builtin", false = "builtin", init = c("list", "nested"), expr = names(never),
-  in_dims = c("list", "nested", "text", "NA text"),
+  in_dims = c("list", "nested", "text", "NA text"), arguments = "list",
   out_dims = c("list", "nested", "text", "NA text"),
   envir = "environment", id = "text", source = "text", version = "text", edges = "data frame",
   con = "text", file = "text",

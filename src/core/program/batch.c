@@ -71,13 +71,40 @@ static size_t count_of(const struct batching *b, joist_value_id v) {
 
 /* ---- elementwise, and in the dims before that of the slices ---- */
 
+/* The scalar that a value repeats, or the value. */
+static joist_value_id repeated(struct batching *b, joist_value_id id) {
+  const struct joist_shape scalar = {.rank = 0};
+  for (joist_value_id at = id; b->status == JOIST_OK;) {
+    const struct joist_value *const value = batch_value(b, at);
+    if (joist_value_count(value) == 1) return joist_batch_reshaped(b, at, &scalar);
+    if (value->input != JOIST_NO_INPUT) break;
+    const struct joist_instruction *const from = &b->program->instructions[value->instruction];
+    if (from->op != JOIST_OP_BROADCAST && from->op != JOIST_OP_RESHAPE) break;
+    at = from->operand[0];
+  }
+  return id;
+}
+
+/* An operand with slices has the extents of the result: others then need none. */
+static bool has_extents(const struct batching *b, const struct joist_instruction *i) {
+  for (uint32_t k = 0; k < i->operand_count; k++)
+    if (b->varies[i->operand[k]] &&
+        joist_shape_equal(own_shape(b, i->operand[k]), own_shape(b, i->result)))
+      return true;
+  return false;
+}
+
 static joist_value_id each(struct batching *b, const struct joist_instruction *i,
                            joist_value_id *ids) {
   struct longer attributes;
   const int rank = own_shape(b, i->result)->rank;
+  const bool known = has_extents(b, i);
   lengthen(b, i, &attributes);
-  for (uint32_t k = 0; k < i->operand_count; k++)
-    ids[k] = joist_batch_aligned(b, i->operand[k], rank);
+  for (uint32_t k = 0; k < i->operand_count; k++) {
+    const joist_value_id v = i->operand[k], own = b->value[v];
+    const joist_value_id one = known && !b->varies[v] ? repeated(b, own) : own;
+    ids[k] = one != own ? one : joist_batch_aligned(b, v, rank);
+  }
   return joist_batch_apply(b, i, ids, &attributes.own);
 }
 
@@ -112,8 +139,40 @@ static joist_value_id trail(struct batching *b, const struct joist_instruction *
   return joist_batch_apply(b, i, ids, &attributes.own);
 }
 
+/* Of two matrices of which one has slices: the columns of all slices side by side are one matrix.
+ * False if a transpose would be needed. */
+static bool one_product(struct batching *b, const struct joist_instruction *i,
+                        joist_value_id *ids) {
+  const joist_value_id *const v = i->operand;
+  const int own = b->varies[v[0]] ? 0 : 1;
+  const struct joist_shape *const shape = own_shape(b, v[own]);
+  if (b->varies[v[1 - own]] || shape->rank != 2 || own_shape(b, v[1 - own])->rank != 2)
+    return false;
+  const joist_attribute_name turns[] = {JOIST_ATTRIBUTE_TRANSPOSE_LHS,
+                                        JOIST_ATTRIBUTE_TRANSPOSE_RHS};
+  const bool turned = joist_attribute_flag(i->attributes, turns[own]);
+  const int inner = turned == (own == 1) ? 1 : 0; /* the dim that is summed over */
+  const size_t columns = (size_t)shape->extent[1 - inner] * slices(b);
+  if (columns > UINT32_MAX || (shape->extent[1 - inner] != 1 && (own == 0 || turned))) return false;
+  if (own == 0 && (b->from->values[v[0]].type.dtype != b->from->values[v[1]].type.dtype))
+    return false;
+  const struct joist_shape all = lines(shape->extent[inner], (uint32_t)columns);
+  struct joist_attributes attributes = joist_batch_none;
+  for (uint32_t k = 0; k < i->attributes->count; k++)
+    if (i->attributes->item[k].name != turns[0] && i->attributes->item[k].name != turns[1])
+      attributes.item[attributes.count++] = i->attributes->item[k];
+  /* One row of each slice: the product is turned. */
+  const bool other = joist_attribute_flag(i->attributes, turns[1 - own]);
+  joist_attributes_set(&attributes, turns[0], (own == 0) != other);
+  ids[0] = b->value[v[1 - own]];
+  ids[1] = joist_batch_reshaped(b, b->value[v[own]], &all);
+  ids[0] = joist_batch_apply(b, i, ids, &attributes);
+  return true;
+}
+
 static joist_value_id matrices(struct batching *b, const struct joist_instruction *i,
                                joist_value_id *ids) {
+  if (i->op == JOIST_OP_MATMUL && one_product(b, i, ids)) return ids[0];
   int rank = 2;
   for (uint32_t k = 0; k < i->operand_count; k++)
     if (own_shape(b, i->operand[k])->rank > rank) rank = own_shape(b, i->operand[k])->rank;

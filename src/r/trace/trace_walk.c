@@ -162,7 +162,7 @@ SEXP joist_r_trace_again(SEXP pointer, SEXP first) {
   return R_NilValue;
 }
 
-SEXP joist_r_trace_captured(SEXP pointer, SEXP outputs, SEXP number) {
+SEXP joist_r_trace_captured(SEXP pointer, SEXP outputs, SEXP number, SEXP constants) {
   const struct joist_program *const program = &joist_r_trace_of(pointer)->program;
   const void *const vmax = vmaxget();
   const joist_value_id first = (joist_value_id)Rf_asInteger(number);
@@ -171,12 +171,16 @@ SEXP joist_r_trace_captured(SEXP pointer, SEXP outputs, SEXP number) {
   for (uint32_t k = program->instruction_count; k-- > 0;) {
     const struct joist_instruction *const i = &program->instructions[k];
     if (i->result < first || !any_result(wanted, i)) continue;
-    for (uint32_t a = 0; a < i->operand_count; a++) wanted[i->operand[a]] = true;
+    for (uint32_t a = 0; a < joist_reads(i); a++) wanted[joist_read_at(i, a)] = true;
   }
   R_xlen_t count = 0;
-  for (joist_value_id v = 0; v < first && v < program->value_count; v++) count += wanted[v];
+  const bool inputs = Rf_asLogical(constants) == TRUE;
+  for (joist_value_id v = 0; v < program->value_count; v++) {
+    wanted[v] &= v < first || (inputs && program->values[v].input != JOIST_NO_INPUT);
+    count += wanted[v];
+  }
   SEXP list = PROTECT(Rf_allocVector(VECSXP, count));
-  for (joist_value_id v = 0; v < first && v < program->value_count; v++)
+  for (joist_value_id v = 0; v < program->value_count; v++)
     if (wanted[v]) SET_VECTOR_ELT(list, --count, joist_r_trace_tensor(pointer, v));
   vmaxset(vmax);
   UNPROTECT(1);

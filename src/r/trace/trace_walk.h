@@ -18,7 +18,8 @@ SEXP joist_r_trace_instructions(SEXP trace);
 /* .Call entry point: derivatives compute the instructions from that number on again. */
 SEXP joist_r_trace_again(SEXP trace, SEXP first);
 
-/* .Call entry point: the values before `first` that instructions since then read for an output. */
-SEXP joist_r_trace_captured(SEXP trace, SEXP outputs, SEXP first);
+/* .Call entry point: the values before `first` that instructions since then read for an output, and
+ * with `constants` those of the trace as well. */
+SEXP joist_r_trace_captured(SEXP trace, SEXP outputs, SEXP first, SEXP constants);
 
 #endif
