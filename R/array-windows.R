@@ -1,33 +1,39 @@
 #' Reduce windows
 #'
 #' `nv_reduce_window()` combines the elements of windows that slide over a tensor: their maximum,
-#' minimum, sum or mean. `nv_max_pool()` and `nv_avg_pool()` do so for the tensors of [nv_conv()],
-#' in all dimensions after the batch and the channels. `nv_unfold()` returns the windows themselves.
+#' minimum, sum, mean or median. `nv_max_pool()` and `nv_avg_pool()` do so for the tensors of
+#' [nv_conv()], in all dimensions after the batch and the channels. `nv_unfold()` returns the
+#' windows themselves.
 #'
 #' A window of several dimensions is reduced along one after the other, by steps that double the
 #' length (all in one compiled pass, without an array of windows): the time grows with the logarithm
 #' of the extents of a window. Dilation by a flat square is the maximum of windows, erosion the
 #' minimum. Sums and means of `f16` and `bf16` are computed in `f32`. Elements of an equal extreme
-#' share its derivative.
+#' share its derivative. For the median of at most 32 elements, minima and maxima of shifted arrays
+#' sort all windows at once, by Batcher's odd-even merges; of more, it is [nv_median()] of an array
+#' of all windows.
 #'
 #' @param x A tensor or an R array.
 #' @param window Extents of a window: whole R numbers, one for all of `dims` or one for each.
-#' @param fun `"max"`, `"min"`, `"sum"` or `"mean"`.
+#' @param fun `"max"`, `"min"`, `"sum"`, `"mean"` or `"median"`.
 #' @param stride Distances between two windows, one number or one for each of `dims`. Pools have
 #'   windows side by side by default.
-#' @param padding As of [nv_conv()]. Padding is less than every maximum and more than every minimum.
+#' @param padding As of [nv_conv()]. Padding is less than every maximum and more than every minimum;
+#'   medians have none.
 #' @param dilation Distances between two elements of a window.
 #' @param dims Dimensions, or their names; `NULL` for all.
 #' @param count_padding For a mean: `TRUE` divides by the number of elements of a window, as PyTorch
 #'   does, `FALSE` by the number of those that are not padding.
 #' @param dim One dimension, or its name.
 #' @return A tensor with the number of windows along each of `dims`: of the dtype of `x` from maxima
-#'   and minima, else of the dtype of [nv_reduce_sum()] and [nv_mean()]. `nv_unfold()` adds a last
-#'   dimension with the elements of each window. A missing element makes the results of its windows
-#'   missing.
+#'   and minima, else of the dtype of [nv_reduce_sum()], [nv_mean()] and [nv_median()]. `nv_unfold()`
+#'   adds a last dimension with the elements of each window. A missing element makes the results of its
+#'   windows missing.
+#' @references K. E. Batcher: Sorting networks and their applications. AFIPS Spring Joint Computer
+#'   Conference 32 (1968), 307-314.
 #' @section Errors: `joist_value_error` for windows, strides, padding or dilation that are not
 #'   valid; `joist_shape_error` for dimensions that do not exist, and windows larger than the padded
-#'   tensor; `joist_dtype_error` for extremes of complex numbers.
+#'   tensor; `joist_dtype_error` for extremes and medians of complex numbers.
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 5, 2, 4, 3, 9, 8, 7, 6), 3), "f32")
 #' nv_reduce_window(x, 2)
@@ -37,10 +43,10 @@
 #' @export
 nv_reduce_window <- function(x, window, fun = "max", stride = 1, padding = 0, dilation = 1,
                              dims = NULL, count_padding = TRUE) {
-  check_choice(fun, "fun", c("max", "min", "sum", "mean"))
+  check_choice(fun, "fun", c("max", "min", "sum", "mean", "median"))
   check_flag(count_padding, "count_padding")
   x <- as_operand(x)
-  if (fun %in% c("max", "min")) check_real(x)
+  if (fun %in% c("max", "min", "median")) check_real(x)
   dims <- if (is.null(dims)) seq_len(ndims(x)) else dims_of(dims, x)
   rank <- length(dims)
   window <- window_numbers(window, rank, "window", 1)
@@ -48,6 +54,9 @@ nv_reduce_window <- function(x, window, fun = "max", stride = 1, padding = 0, di
   dilation <- window_numbers(dilation, rank, "dilation", 1)
   reach <- (window - 1) * dilation + 1
   edges <- window_padding(padding, shape(x)[dims], reach, stride)
+  if (fun == "median" && any(edges$low + edges$high > 0)) {
+    stop_joist("joist_value_error", "a median has no value for padding; use `padding = 0`")
+  }
   made <- (shape(x)[dims] + edges$low + edges$high - reach) %/% stride + 1
   if (any(made < 1)) {
     stop_joist(
@@ -90,6 +99,9 @@ pooled_dims <- function(x) {
 }
 
 reduce_windows <- function(x, fun, along, count_padding) {
+  if (fun == "median") {
+    return(median_windows(x, along))
+  }
   result <- x
   if (fun %in% c("sum", "mean")) {
     made <- if (fun == "sum") nv_reduce_sum(none_of(x)) else nv_mean(none_of(x))
@@ -105,6 +117,71 @@ reduce_windows <- function(x, fun, along, count_padding) {
     }
   }
   if (fun %in% c("sum", "mean")) like(result, made) else result
+}
+
+median_windows <- function(x, along) {
+  n <- prod(vapply(along, `[[`, 0, "k"))
+  if (n > 32) {
+    for (at in along) x <- nv_unfold(x, at$k, at$step, at$by, at$dim)
+    return(nv_median(x, ndims(x) - length(along) + seq_along(along)))
+  }
+  parts <- list(x)
+  for (at in along) {
+    parts <- unlist(lapply(parts, function(part) {
+      lapply(seq_len(at$k) - 1, function(j) window_part(part, at, 1 + j * at$by, at$count, at$step))
+    }), recursive = FALSE)
+  }
+  for (pair in median_network(n)) {
+    low <- parts[[pair[1L]]]
+    high <- parts[[pair[2L]]]
+    parts[[pair[1L]]] <- nv_min(low, high)
+    parts[[pair[2L]]] <- nv_max(low, high)
+  }
+  type <- nv_median(none_of(x))
+  middle <- like(parts[[(n + 1) %/% 2]], type)
+  if (n %% 2 == 1) middle else (middle + like(parts[[n %/% 2 + 1]], type)) * like(0.5, type)
+}
+
+# Pairs of positions to be put in order, one after the other: those of Batcher's network of n
+# elements that the middle depends on.
+median_network <- function(n) {
+  pairs <- list()
+  p <- 1
+  while (p < n) {
+    k <- p
+    while (k >= 1) {
+      for (j in seq(k %% p, n - 1, by = 2 * k)) {
+        for (i in seq_len(k) - 1) {
+          low <- i + j
+          high <- low + k
+          if (high < n && low %/% (2 * p) == high %/% (2 * p)) {
+            pairs[[length(pairs) + 1L]] <- c(low, high) + 1
+          }
+        }
+      }
+      k <- k / 2
+    }
+    p <- 2 * p
+  }
+  needed <- c((n + 1) %/% 2, n %/% 2 + 1)
+  kept <- list()
+  for (pair in rev(pairs)) {
+    if (any(pair %in% needed)) {
+      needed <- union(needed, pair)
+      kept <- c(list(pair), kept)
+    }
+  }
+  kept
+}
+
+# Elements `first`, `first` + step, ... of which there are n.
+window_part <- function(x, at, first, n, step = 1) {
+  extents <- replace(shape(x), at$dim, as.integer(n))
+  if (identical(extents, shape(x))) {
+    return(x)
+  }
+  ones <- rep(1, ndims(x))
+  slice(x, replace(ones, at$dim, first), replace(ones, at$dim, step), extents)
 }
 
 # How many elements of each window are not padding.
@@ -140,14 +217,7 @@ reduce_windows_along <- function(x, fun, at) {
   if (at$step == at$k && at$by == 1 && at$k > 1) {
     return(reduce_blocks(x, fun, at))
   }
-  # Elements `first`, `first` + step, ... of which there are n.
-  part <- function(x, first, n, step = 1) {
-    extents <- replace(shape(x), at$dim, as.integer(n))
-    if (identical(extents, shape(x))) {
-      return(x)
-    }
-    slice(x, replace(rep(1, rank), at$dim, first), replace(rep(1, rank), at$dim, step), extents)
-  }
+  part <- function(x, first, n, step = 1) window_part(x, at, first, n, step)
   if (at$k <= at$step * log2(at$k + 1)) {
     pieces <- lapply(seq_len(at$k) - 1, function(j) part(x, 1 + j * at$by, at$count, at$step))
     return(Reduce(both, pieces))

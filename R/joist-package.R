@@ -43,7 +43,8 @@
 #'   [nv_lstsq()].
 #' \item Signals: [nv_fft()], [nv_fftfreq()], convolutions [nv_conv()], windows
 #'   [nv_reduce_window()], [nv_rolling()], images [nv_resize()].
-#' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_sample()].
+#' \item Random numbers: [nv_key()], [nv_runif()], [nv_rexp()], [nv_rlnorm()],
+#'   [nv_rmultinom()], [nv_sample()].
 #' \item Other libraries: [as_tensor()] for the data of other packages, [nv_to_arrow()] for Arrow,
 #'   [python] for Python's arrays, and [nv_to_dlpack()] for any library that reads DLPack.
 #' \item Loops and branches: [nv_while()], [nv_for()], [nv_scan()], [nv_if()], [nv_switch()],

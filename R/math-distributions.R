@@ -13,18 +13,26 @@ in_f64 <- function(name, operands, f) {
       return(value)
     }
   }
+  type <- distribution_type(operands)
+  wide <- wide_operands(unname(operands))
+  value <- do.call(f, wide)
+  for (x in rev(wide)) value <- nv_ifelse(nv_is_na(x), x, value)
+  nv_convert(value, dtype(type), ambiguous(type))
+}
+
+# A number of the dtype of the result.
+distribution_type <- function(operands) {
   common <- .Call(joist_r_result_dtype, unname(operands), NULL)
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
   check_real(like)
-  like <- nv_exp(like)
-  # A bare R number is exact until it meets a dtype.
-  first <- first_tensor(operands)
-  wide <- lapply(unname(operands), function(x) {
+  nv_exp(like)
+}
+
+# A bare R number is exact until it meets a dtype.
+wide_operands <- function(operands, first = first_tensor(operands)) {
+  lapply(operands, function(x) {
     if (is_tensor(x)) nv_convert(x, "f64") else beside(nv_convert(x, "f64"), first)
   })
-  value <- do.call(f, wide)
-  for (x in rev(wide)) value <- nv_ifelse(nv_is_na(x), x, value)
-  nv_convert(value, dtype(like), ambiguous(like))
 }
 
 # The function as one program, kept for each choice of its flags; NULL where that is an error, which
@@ -48,7 +56,7 @@ jit_of_list <- function(f, further) {
 distributions <- new.env()
 
 is_plain_operand <- function(x) {
-  if (is_tensor(x)) has_elements(x) else is.numeric(x) && !is.object(x)
+  if (is_tensor(x)) has_elements(x) || inherits(x, "nv_aval") else is.numeric(x) && !is.object(x)
 }
 
 # An operation of operands that are one number or have the shape that they all broadcast to.

@@ -127,7 +127,8 @@ fit_parameter <- function(x, shape) {
 #'   standard deviation, a size that is not whole or too large for the dtype, and a
 #'   probability outside of 0 to 1, with the position; `joist_value_error` without a key
 #'   while `jit()` traces; `joist_shape_error` for parameters that do not fit.
-#' @seealso [nv_rexp()], for waiting times, counts and categories; [nv_sample()].
+#' @seealso [nv_rexp()], for waiting times, counts and categories; [nv_rlnorm()], for further
+#'   distributions; [nv_sample()].
 #' @references G. E. P. Box, M. E. Muller (1958). A note on the generation of random normal
 #'   deviates. Annals of Mathematical Statistics 29.
 #'

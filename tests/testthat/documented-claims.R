@@ -493,6 +493,22 @@ raised_errors <- alist(
     joist_shape_error = nv_rexp(4, v),
     joist_shape_error = nv_rcategorical(4, nv_fill(0, c(3, 2)))
   ),
+  nv_rlnorm = list(
+    joist_dtype_error = nv_rlnorm(2, dtype = "i32"), joist_dtype_error = nv_rgeom(2, 0.5, "bool"),
+    joist_value_error = nv_rlogis(2, 0, -1), joist_value_error = nv_rbeta(2, 0, 1),
+    joist_value_error = nv_rt(2, NaN), joist_value_error = nv_rchisq(2, NA),
+    joist_value_error = nv_rhyper(9, 200, 0, 200, "i8"),
+    joist_value_error = jit(function(x) nv_rt(2, x))(v), joist_shape_error = nv_rt(4, v)
+  ),
+  nv_rmultinom = list(
+    joist_value_error = nv_rmultinom(1, 2, c(1, -1)),
+    joist_value_error = nv_dmultinom(1:2, c(0, 0)),
+    joist_value_error = nv_rmultinom(1, 0.5, 1:2), joist_value_error = nv_rmvnorm(1, 1, matrix(-1)),
+    joist_value_error = nv_dmvnorm(1:2, 1:2, matrix(1:4, 2)),
+    joist_value_error = jit(function(x) nv_rmultinom(1, 2, x))(v),
+    joist_shape_error = nv_rmvnorm(1, 1:3, diag(2)), joist_shape_error = nv_dmvnorm(1, v, diag(3)),
+    joist_dtype_error = nv_rmvnorm(1, 0, matrix(1), "i8"), joist_dtype_error = nv_dmultinom(z, 1)
+  ),
   nv_sample = list(
     joist_value_error = nv_sample(v, 2, prob = c(1, 0, 0)),
     joist_value_error = nv_sample(v, prob = c(1, -1, 1)),
@@ -943,6 +959,14 @@ given_dtypes <- alist(
   nv_rexp = list(
     f32 = nv_rexp(2), f16 = nv_rgamma(2, 1, dtype = "f16"), i32 = nv_rpois(2, 3),
     i32 = nv_rcategorical(2, v), i64 = nv_rpois(2, 3, "i64")
+  ),
+  nv_rlnorm = list(
+    f32 = nv_rlnorm(2), f16 = nv_rbeta(2, 1, 1, "f16"), i32 = nv_rgeom(2, 0.5),
+    i64 = nv_rhyper(2, 3, 4, 5, "i64")
+  ),
+  nv_rmultinom = list(
+    i32 = nv_rmultinom(2, 5, 1:2), f32 = nv_rmvnorm(2, 1:2, diag(2)), f32 = nv_dmultinom(v, 1:3),
+    `f32?` = nv_dmultinom(i, c(1, 1, 1)), f64 = nv_dmvnorm(v, v, nv_eye(3, "f64"))
   ),
   nv_sample = list(i16 = nv_sample(i, 2), i16 = nv_sample(i, 2, prob = v)),
   nv_solve = list(

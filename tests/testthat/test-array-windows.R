@@ -148,3 +148,38 @@ test_that("what does not fit is an error", {
   expect_error(nv_rolling(x, 0), class = "joist_value_error")
   expect_error(nv_rolling(x, 2, "sd"), class = "joist_value_error")
 })
+
+test_that("medians of windows are those of median()", {
+  x <- matrix(sample(0:255, 12 * 9, TRUE), 12)
+  windows_of <- function(k, step = 1, by = 1) {
+    at <- function(n) seq(1, n - (k - 1) * by, by = step)
+    outer(at(12), at(9), Vectorize(function(i, j) {
+      stats::median(x[i + (seq_len(k) - 1) * by, j + (seq_len(k) - 1) * by])
+    }))
+  }
+  for (d in c("ui8", "i16", "f32", "f64")) {
+    t <- nv_tensor(x, d)
+    for (k in c(2, 3, 5, 6)) { # of 36 elements an array of windows is made
+      made <- nv_reduce_window(t, k, "median")
+      expect_identical(type_of(made), type_of(nv_median(t)))
+      expect_identical(as_array(made) + 0, windows_of(k) + 0)
+    }
+    made <- nv_reduce_window(t, 3, "median", 2, dilation = 2)
+    expect_identical(as_array(made) + 0, windows_of(3, 2, 2))
+  }
+  for (n in 1:32) {
+    v <- nv_tensor(stats::rnorm(n + 2), "f64")
+    want <- vapply(1:3, function(i) stats::median(as.double(v)[i - 1 + seq_len(n)]), 0)
+    expect_identical(as.double(nv_reduce_window(v, n, "median")), want)
+  }
+  odd <- nv_tensor(c(1, NaN, 3, 4, 5, 6, NA, 8, 9), "f32")
+  made <- nv_reduce_window(odd, 3, "median")
+  expect_identical(as_array(nv_is_na(made)), c(TRUE, TRUE, FALSE, FALSE, TRUE, TRUE, TRUE))
+  expect_identical(as_array(made)[3:4], c(4, 5))
+  slope <- gradient(function(x) sum(nv_reduce_window(x, 3, "median")))(
+    nv_tensor(c(3, 9, 5, 1), "f64")
+  )
+  expect_identical(as.double(slope$x), c(0, 0, 2, 0))
+  expect_error(nv_reduce_window(odd, 3, "median", padding = 1), class = "joist_value_error")
+  expect_error(nv_reduce_window(nv_tensor(1i), 1, "median"), class = "joist_dtype_error")
+})

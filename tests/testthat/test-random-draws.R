@@ -234,17 +234,35 @@ with_key <- list(
   rexp = function(key, d) nv_rexp(c(5, 41), 2, dtype = d, key = key),
   rgamma = function(key, d) nv_rgamma(c(5, 41), 0.7, 2, dtype = d, key = key),
   rpois = function(key, d) nv_rpois(c(5, 41), 12, dtype = d, key = key),
-  rcategorical = function(key, d) nv_rcategorical(c(5, 41), c(1, 2, 3), dtype = d, key = key)
+  rcategorical = function(key, d) nv_rcategorical(c(5, 41), c(1, 2, 3), dtype = d, key = key),
+  rlnorm = function(key, d) nv_rlnorm(c(5, 41), -1, 0.5, dtype = d, key = key),
+  rweibull = function(key, d) nv_rweibull(c(5, 41), 2, 3, dtype = d, key = key),
+  rlogis = function(key, d) nv_rlogis(c(5, 41), 1, 0.2, dtype = d, key = key),
+  rcauchy = function(key, d) nv_rcauchy(c(5, 41), dtype = d, key = key),
+  rt = function(key, d) nv_rt(c(5, 41), 9, dtype = d, key = key),
+  rchisq = function(key, d) nv_rchisq(c(5, 41), 9, dtype = d, key = key),
+  rf = function(key, d) nv_rf(c(5, 41), 9, 30, dtype = d, key = key),
+  rbeta = function(key, d) nv_rbeta(c(5, 41), 2, 3, dtype = d, key = key),
+  rgeom = function(key, d) nv_rgeom(c(5, 41), 0.9, dtype = d, key = key),
+  rnbinom = function(key, d) nv_rnbinom(c(5, 41), 3, mu = 2, dtype = d, key = key),
+  rhyper = function(key, d) nv_rhyper(c(5, 41), 4, 5, 3, dtype = d, key = key),
+  rmultinom = function(key, d) nv_rmultinom(5, 7, 1:41, dtype = d, key = key),
+  rmvnorm = function(key, d) nv_rmvnorm(5, rep(0, 41), diag(41), dtype = d, key = key)
 )
 key_dtypes <- list(
   runif = floats(), rnorm = c(floats(), complexes()), randint = dtypes(), rbinom = dtypes(),
   bits = ints(), rexp = floats(), rgamma = floats(), rpois = c(ints(), floats()),
   rcategorical = c(ints(), floats())
 )
+counted <- c("rgeom", "rnbinom", "rhyper", "rmultinom")
+for (name in setdiff(names(with_key), names(key_dtypes))) {
+  key_dtypes[[name]] <- if (name %in% counted) c(ints(), floats()) else floats()
+}
 
 # What a dtype must hold for them.
 drawn_numbers <- list(
-  runif = c(-1, 0, 3), randint = 0:1, rbinom = 0:1, rpois = 0:60, rcategorical = 1:3
+  runif = c(-1, 0, 3), randint = 0:1, rbinom = 0:1, rpois = 0:60, rcategorical = 1:3,
+  rgeom = 0:60, rnbinom = 0:60, rhyper = 0:4, rmultinom = 0:7, rcauchy = c(-1e4, 1e4)
 )
 
 test_that("jit() gives the same numbers, nv_aval() the same type, other dtypes an error", {

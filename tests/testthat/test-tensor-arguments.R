@@ -49,7 +49,7 @@ valid_arguments <- function() {
     init = 1, cond = function(state) FALSE, body = function(i, state) state, xs = v,
     reverse = FALSE, true = 1, false = 2, like = v, end = 3, steps = 3L, equation = "i,i",
     accumulate = "f64", rate = 1, alpha = 1, logits = c(0, 1), q = v, lambda = 2, df = 3,
-    shape1 = 2, shape2 = 3, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3,
+    shape1 = 2, shape2 = 3, mu = 2, log = FALSE, log.p = FALSE, lower.tail = TRUE, a = 2, b = 3,
     exponent = 2L, times = 2, indexing = "ij", nan = 0, posinf = 1, neginf = -1, rtol = 0.1,
     atol = 0.1, equal_nan = TRUE, inverse = TRUE, counts = TRUE,
     breaks = c(1, 2), weights = NULL, density = TRUE, right = TRUE, percent = 50, dx = 1,
@@ -135,6 +135,10 @@ valid_arguments <- function() {
     nv_outer = list(f = nv_mul), nv_randint = list(dtype = "i32"), nv_rbinom = list(dtype = "i32"),
     nv_rbernoulli = list(dtype = "bool"), nv_random_bits = list(dtype = "ui32"),
     nv_rpois = list(dtype = "i32"), nv_rcategorical = list(dtype = "i32"),
+    nv_rgeom = list(dtype = "i32"), nv_rhyper = list(dtype = "i32", n = 9),
+    nv_rnbinom = list(dtype = "i32", mu = NULL), nv_rmultinom = list(dtype = "i32"),
+    nv_rmvnorm = list(mean = c(0, 1), sigma = diag(2)), nv_dmultinom = list(prob = 1:3),
+    nv_dmvnorm = list(mean = c(0, 1, 2), sigma = diag(3)),
     nv_sample = list(prob = c(1, 2, 3)), nv_split = square,
     nv_squeeze = list(x = nv_tensor(1:2, shape = 1:2)),
     nv_seq = list(from = 1, to = 9, by = 2), nv_seq_len = list(length = 3L),
@@ -222,9 +226,9 @@ odd <- list(
   complex = 1i, raw = raw(1), "two" = c(1, 2), huge = 1e300, matrix = matrix(1:4, 2)
 )
 
-# Arguments that must refuse TRUE, except in nv_rbinom(), nv_linspace() and distributions, where
-# they may be tensors.
-of_tensors <- "^nv_(rbinom|linspace|[dpq][a-z]+)$"
+# Arguments that must refuse TRUE, except in nv_linspace(), counts and distributions, where they may
+# be tensors.
+of_tensors <- "^nv_(rbinom|rnbinom|rhyper|rmultinom|linspace|[dpq][a-z]+)$"
 numbers <- c(
   "dims", "dim", "n", "k", "size", "sizes", "threads", "limit", "start", "probs",
   "seed", "p", "correction", "edge_padding_low", "edge_padding_high",

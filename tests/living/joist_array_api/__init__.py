@@ -429,7 +429,7 @@ def nonzero(x, /):
     if x.ndim == 0:
         raise ValueError("an array of rank 0 has no positions")
     found = _call("nonzero", x)  # a column for each of joist's dimensions
-    return tuple(_Array(*_process.keep(f"{found.name}[, {x.ndim - axis}L]"))
+    return tuple(_Array(*_process.keep(f"column_of({found.name}, {x.ndim - axis}L)"))
                  for axis in range(x.ndim))
 
 

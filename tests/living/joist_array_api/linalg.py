@@ -118,11 +118,11 @@ def eigvalsh(x, /):
 
 
 def inv(x, /):
-    return call("nv_inv", x)
+    return call("inverse_of", x)
 
 
 def matrix_power(x, n, /):
-    return call("nv_matrix_power", x, n)
+    return call("power_of", x, n)
 
 
 def outer(x1, x2, /):
