@@ -26,9 +26,9 @@
 #'   does, `FALSE` by the number of those that are not padding.
 #' @param dim One dimension, or its name.
 #' @return A tensor with the number of windows along each of `dims`: of the dtype of `x` from maxima
-#'   and minima, else of the dtype of [nv_reduce_sum()], [nv_mean()] and [nv_median()]. `nv_unfold()`
-#'   adds a last dimension with the elements of each window. A missing element makes the results of its
-#'   windows missing.
+#'   and minima, else of the dtype of [nv_reduce_sum()], [nv_mean()] and [nv_median()].
+#'   `nv_unfold()` adds a last dimension with the elements of each window. A missing element makes
+#'   the results of its windows missing.
 #' @references K. E. Batcher: Sorting networks and their applications. AFIPS Spring Joint Computer
 #'   Conference 32 (1968), 307-314.
 #' @section Errors: `joist_value_error` for windows, strides, padding or dilation that are not
