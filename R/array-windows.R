@@ -138,8 +138,9 @@ median_windows <- function(x, along) {
     parts[[pair[2L]]] <- nv_max(low, high)
   }
   type <- nv_median(none_of(x))
-  middle <- like(parts[[(n + 1) %/% 2]], type)
-  if (n %% 2 == 1) middle else (middle + like(parts[[n %/% 2 + 1]], type)) * like(0.5, type)
+  middle <- parts[[(n + 1) %/% 2]]
+  if (n %% 2 == 0) middle <- nv_mean(nv_stack(middle, parts[[n %/% 2 + 1]], dim = 1L), 1L)
+  like(middle, type)
 }
 
 # Pairs of positions to be put in order, one after the other: those of Batcher's network of n
