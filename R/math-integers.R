@@ -32,7 +32,7 @@
 #' nv_byteswap(nv_tensor(1L, "i16"))
 #' @export
 nv_gcd <- function(x, y) {
-  of_common_integer(x, y, function(x, y) with_bits_as(divisor(size_of(x), size_of(y)), x))
+  of_common_integer(x, y, function(x, y) as_size(divisor(size_of(x), size_of(y)), x))
 }
 
 #' @rdname nv_gcd
@@ -43,7 +43,7 @@ nv_lcm <- function(x, y) {
     b <- size_of(y)
     by <- divisor(a, b)
     # In the dtype of the result, so that it is told of if it does not fit.
-    with_bits_as(nv_floor_div(a, nv_ifelse(by == 0L, 1L, by)), x) * with_bits_as(b, x)
+    as_size(nv_floor_div(a, nv_ifelse(by == 0L, 1L, by)), x) * as_size(nv_ifelse(a == 0L, 0L, b), x)
   })
 }
 
@@ -121,6 +121,9 @@ with_bits_as <- function(bits, x) {
   made <- if (dtype(bits) == dtype(x)) bits else nv_bitcast_convert(bits, dtype(x))
   nv_convert(made, dtype(x), ambiguous(x))
 }
+
+# An unsigned size in the dtype of `x`: that of its least integer, which does not fit, is told of.
+as_size <- function(bits, x) nv_abs(with_bits_as(bits, x))
 
 # Neighbours of 1, 2, 4, ... bits change places, from `least` bits on.
 reversed_groups <- function(x, least) {

@@ -71,7 +71,6 @@ test_that("divisors and multiples are those found by trial", {
   }
   large <- nv_tensor("9223372036854775807", "i64")
   expect_identical(as.character(nv_gcd(large, nv_tensor("7", "i64"))), "7")
-  expect_identical(as_array(nv_gcd(nv_tensor(c(-128L, NA), "i8"), 0L)), c(-128L, NA))
   x <- nv_tensor(c(12L, 18L, NA))
   expect_identical(jit(nv_gcd)(x, 8L), nv_gcd(x, 8L))
   for (dtype in c("i8", "ui8", "i32", "ui64")) {
@@ -88,6 +87,17 @@ test_that("divisors and multiples are those found by trial", {
     }
   }
   expect_identical(jit(nv_lcm)(x, nv_tensor(c(NA, 4L, 5L))), nv_lcm(x, c(NA, 4L, 5L)))
+  local_promotion(NULL, on = c(overflow = "warn"))
+  least <- nv_tensor(c(-128L, NA), "i8")
+  for (f in list(nv_gcd, jit(nv_gcd))) {
+    expect_warning(made <- f(least, 0L), "not fit", class = "joist_overflow_warning")
+    expect_identical(as_array(made), c(-128L, NA))
+  }
+  for (f in list(nv_lcm, jit(nv_lcm))) {
+    expect_warning(f(least, 1L), "not fit", class = "joist_overflow_warning")
+    expect_identical(as_array(expect_silent(f(least, 0L))), c(0L, NA))
+  }
+  local_promotion(NULL, on = c(overflow = "error"))
   columns <- nv_tensor(matrix(c(4L, 6L, 9L, 10L), 2))
   each <- nv_vmap(function(x) nv_gcd(x, c(6L, 15L)))(columns)
   expect_identical(as_array(each), matrix(c(2L, 6L, 3L, 5L), 2))
