@@ -23,7 +23,7 @@ static SEXP ids;
 
 /* Texts of rule sets, CHARSXPs too, their functions or R_NilValue, and what they are compiled to,
  * kept for the session. */
-enum { KEPT = 1024 };
+enum { KEPT = 4096 };
 static struct {
   SEXP text, function;
   const struct joist_rules *rules;
