@@ -7,11 +7,7 @@
 # milliseconds of a first call, which traces and compiles, and of one after that, of both the least
 # of `turns` in which the contestants alternate, and their ratios; for one after that also the
 # processor time, which other programs change less. Writes batches.csv to FOLDER.
-arguments <- commandArgs(TRUE)
-option <- function(name, otherwise) {
-  found <- grep(paste0("^--", name, "="), arguments, value = TRUE)
-  if (length(found) > 0L) sub("^[^=]*=", "", found[1L]) else otherwise
-}
+source("bench/joist.R")
 python <- option("python", "python3")
 results <- option("results", tempdir())
 turns <- as.integer(option("turns", "7"))
@@ -19,7 +15,6 @@ threads <- as.integer(option("threads", "2"))
 only <- option("only", "")
 
 library(joist)
-source("bench/joist.R")
 nv_set_threads(threads)
 set.seed(54)
 

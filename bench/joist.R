@@ -1,6 +1,12 @@
 # The R side of the benchmark: operands and contestants in this process (joist, base R, bit64,
 # the C loop), and the conversation with bench/peers.py, which times the others.
 
+# The value of --name=VALUE among the arguments of the script.
+option <- function(name, otherwise) {
+  found <- grep(paste0("^--", name, "="), commandArgs(TRUE), value = TRUE)
+  if (length(found) > 0L) sub("^[^=]*=", "", found[1L]) else otherwise
+}
+
 period <- 1000003 # as in peers.py
 
 # Numbers in [0, 1), the same as in peers.py.

@@ -10,21 +10,16 @@
 # measured apart: the first call of a function that was traced before, by "never" and by "auto", and
 # the seconds until compiled code is there. `--explain` prints, without measuring, the program of
 # each case and the calls of the interpreter that its C source has left.
-arguments <- commandArgs(TRUE)
-option <- function(name, otherwise) {
-  found <- grep(paste0("^--", name, "="), arguments, value = TRUE)
-  if (length(found) > 0L) sub("^[^=]*=", "", found[1L]) else otherwise
-}
+source("bench/joist.R")
 python <- option("python", "python3")
 results <- option("results", tempdir())
 turns <- as.integer(option("turns", "11"))
 threads <- as.integer(option("threads", "0"))
 only <- option("only", "")
-explain <- "--explain" %in% arguments
+explain <- "--explain" %in% commandArgs(TRUE)
 goal <- 0.02 # the shortest timing, in seconds
 
 library(joist)
-source("bench/joist.R")
 if (threads > 0L) nv_set_threads(threads)
 
 # ---- the cases ----

@@ -1,5 +1,5 @@
-# Every dtype through DLPack to NumPy, JAX, torch, TensorFlow and Paddle, as far as they are
-# installed, and back: the elements are the same, or there is an R error, and R survives.
+# Every dtype through DLPack to whichever of NumPy, JAX, torch, TensorFlow and Paddle is installed,
+# and back: the elements are the same, or there is an R error, and R survives.
 #
 #   R -f tests/living/dlpack.R --args PYTHON [LIBRARIES]
 #

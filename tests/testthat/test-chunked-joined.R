@@ -61,7 +61,7 @@ test_that("the dtype of what is joined is that of tensors in memory", {
   expect_identical(nv_compute(nv_concatenate(v)), nv_tensor(1:5))
 })
 
-test_that("what joining changes is told of as it is in memory", {
+test_that("joining chunked tensors reports changed values as joining in memory does", {
   pairs <- list(c("i16", "bf16"), c("i64", "f32"), c("ui64", "i64"), c("i32", "f16"))
   for (pair in pairs) {
     x <- nv_tensor(rep(dtype_info(pair[1])$max, 3L), pair[1])

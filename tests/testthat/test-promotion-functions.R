@@ -199,7 +199,7 @@ test_that("rules with a function keep it where rules are changed, and are not wr
 test_that("a session keeps hundreds of rule sets with a function", {
   text <- unclass(promotion_rules_new("own", base = "jax"))
   rule <- function(op, args) if (op == "add") "f64"
-  sets <- lapply(1:260, function(k) { # each with a name of its own
+  sets <- lapply(1:260, function(k) { # each under its own name
     named <- sub("own", paste0("own", k), text, fixed = TRUE)
     structure(named, class = "joist_rules", rule = rule)
   })

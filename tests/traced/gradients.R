@@ -5,8 +5,8 @@
 # The programs, and the arguments of this script, are those of programs.R. A number is made of all
 # that a program returns, and its derivative in two random directions is compared with central
 # differences of two steps, which must agree with each other and with those to both sides:
-# elsewhere the program has a kink or jump near by. An error of joist that names something of the
-# program is no failure, as in programs.R.
+# elsewhere the program has a kink or jump near by. As in programs.R, a joist error that names
+# something in the program does not count as a failure.
 suppressMessages(library(joist))
 source("tests/testthat/helper-random_traced.R")
 traced_classes()

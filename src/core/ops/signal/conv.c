@@ -151,7 +151,7 @@ static void copy_block(size_t size, size_t terms, size_t lines, const void *from
 }
 
 /* Lines first ... first + count - 1 of a side, `depth` terms from `term` on, as [term][line] in
- * the dtype that they have in memory; elements outside of the array are 0. */
+ * the dtype that they have in memory; elements outside the array are 0. */
 static void gather(const struct side *side, const char *data, size_t first, size_t count,
                    size_t term, size_t depth, char *to, size_t width) {
   const size_t size = joist_dtype_size(side->dtype);
