@@ -219,7 +219,10 @@ in_new_loop <- function(site, frame, certain, first, run, doubts = TRUE, extra =
     return(done)
   }
   for (k in names(loop$entered)) write_slot(loop$slots[[as.integer(k)]], loop$entered[[k]])
-  if (inherits(done, "joist_maybe_read")) doubts <- FALSE
+  if (inherits(done, "joist_maybe_read")) {
+    if (length(loop$entered) == 0L) stop(done) # of a variable of a loop around this one
+    doubts <- FALSE
+  }
   in_new_loop(site, frame, certain, first, run, doubts, c(extra, done$slots))
 }
 

@@ -166,6 +166,16 @@ extremes_of <- function(parts, remove, larger, of_vectors) {
   }
   check_flag(remove, "na.rm")
   parts <- unname(parts)
+  if (is_tracing() && all(vapply(parts, is_own_number, NA))) {
+    how <- max(vapply(parts, mixed, 0L))
+    out <- as_r_number(largest_of(lapply(parts, carried_number), remove, larger))
+    if (how > 0L) .Call(joist_r_trace_mixed, out, how)
+    return(out)
+  }
+  largest_of(parts, remove, larger)
+}
+
+largest_of <- function(parts, remove, larger) {
   counts <- vapply(parts, length, 1)
   n <- if (any(counts == 0)) 0 else max(counts)
   first <- parts[[1L]]

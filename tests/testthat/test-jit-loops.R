@@ -465,3 +465,31 @@ test_that("nv_scan() moves no elements of what already runs along the last dimen
     expect_equal(dim(as_array(scan_one(nv_tensor(x)))), as.integer(extents))
   }
 })
+
+test_that("an inner loop reads a variable that an earlier loop may have left without a value", {
+  f <- function(x, changes) {
+    r <- NULL
+    s <- sum(x)
+    while (s > 1) {
+      s <- s / 2
+      r <- 2
+    }
+    s <- sum(x)
+    ok <- TRUE
+    repeat {
+      s <- s * 0.5
+      if (s < 1) break
+      u <- s + 1
+      while (u > 1) {
+        u <- u / 2
+        ok <- is.null(r)
+      }
+      if (changes) r <- 3
+    }
+    ok
+  }
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  compiled <- jit(f, static = "changes")
+  expect_identical(traced_text(compiled(x, FALSE)), traced_text(f(x, FALSE)))
+  expect_error(compiled(x, TRUE), "`r` has a value", class = "joist_trace_error")
+})

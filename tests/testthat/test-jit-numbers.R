@@ -360,3 +360,21 @@ test_that("what depends on the type of a number in a loop is named", {
     fixed = TRUE, class = "joist_trace_error"
   )
 })
+
+test_that("the larger and smaller of R numbers are R numbers", {
+  x <- nv_tensor(c(1, 2, 3), "f32")
+  f <- function(x, k) {
+    for (v in 1:3) if (sum(x) > v) k <- k + 0.1
+    list(
+      pmax(k, 2), pmin(c(a = k, b = 2), 3), pmax(c(k, 1), NA, na.rm = TRUE), pmax(1L, 2L),
+      pmax(k, x)
+    )
+  }
+  expect_identical(traced_text(jit(f)(x, 1)), traced_text(f(x, 1)))
+  g <- function(x, k) {
+    if (sum(x) > 1) k <- k + 1
+    dtype(pmax(unlist(lapply(1:2, function(p) k)), 1))
+  }
+  expect_error(g(x, 1), "expected a tensor", class = "joist_value_error")
+  expect_error(jit(g)(x, 1), "expected a tensor", class = "joist_error")
+})
