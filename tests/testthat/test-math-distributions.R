@@ -192,6 +192,7 @@ test_that("quantiles far out are where the logarithm of the tail is what was ask
   back("norm", FALSE)
   back("exp", FALSE)
   back("gamma", FALSE, 3)
+  back("gamma", FALSE, 0.2)
   back("gamma", TRUE, 2000)
   back("beta", TRUE, 800, 700)
   back("t", TRUE, 2000)

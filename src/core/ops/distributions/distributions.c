@@ -1,7 +1,9 @@
 /* The operations of distributions: element by element, in f64. An operand is one number for all
  * elements, or has the shape of the result. */
 #include <stddef.h>
+#include <string.h>
 
+#include "core/base/bits.h"
 #include "core/base/parallel.h"
 #include "core/ops/distributions/mass.h"
 #include "core/ops/distributions/quantile.h"
@@ -11,7 +13,7 @@
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
 
-enum { BLOCK = 256, WORK = 1000, MOST_OPERANDS = 3, MOST_RESULTS = 2 };
+enum { BLOCK = 256, WORK = 1000, MOST_OPERANDS = 3, MOST_RESULTS = 2, RECENT_BITS = 11 };
 
 struct form {
   bool lower, logarithm;
@@ -47,6 +49,30 @@ struct work {
   uint32_t operands, results;
 };
 
+/* What functions gave of late: counts, what is outside of a support and what is masked are the same
+ * for many elements. */
+struct value {
+  distribution_function *function;
+  struct form form;
+  double x[MOST_OPERANDS], y[MOST_RESULTS];
+};
+
+static const double *value_of(const struct work *w, const double x[MOST_OPERANDS]) {
+  static _Thread_local struct value recent[1 << RECENT_BITS];
+  uint64_t bits[MOST_OPERANDS], hash = 0;
+  memcpy(bits, x, sizeof bits);
+  for (int k = 0; k < MOST_OPERANDS; k++) hash = joist_hash_word(hash, bits[k]);
+  struct value *const v = &recent[hash * JOIST_GOLDEN >> (64 - RECENT_BITS)];
+  if (v->function != w->function || memcmp(v->x, x, sizeof v->x) != 0 ||
+      v->form.lower != w->form.lower || v->form.logarithm != w->form.logarithm) {
+    w->function(x, w->form, v->y);
+    v->function = w->function;
+    v->form = w->form;
+    memcpy(v->x, x, sizeof v->x);
+  }
+  return v->y;
+}
+
 static void compute_block(const void *context, size_t block, size_t worker) {
   (void)worker;
   const struct work *const w = context;
@@ -54,7 +80,7 @@ static void compute_block(const void *context, size_t block, size_t worker) {
   const joist_dtype dtype = call->result->type.dtype;
   const struct joist_part part = joist_strip_of(joist_value_count(call->result), BLOCK, block);
   const size_t size = joist_dtype_size(dtype);
-  double in[MOST_OPERANDS][BLOCK], out[MOST_RESULTS][BLOCK], x[MOST_OPERANDS], y[MOST_RESULTS];
+  double in[MOST_OPERANDS][BLOCK], out[MOST_RESULTS][BLOCK], x[MOST_OPERANDS] = {0};
   for (uint32_t k = 0; k < w->operands; k++) {
     const bool single = call->operand[k]->shape.rank == 0;
     const char *const elements = (const char *)call->in[k] + (single ? 0 : part.first * size);
@@ -63,7 +89,7 @@ static void compute_block(const void *context, size_t block, size_t worker) {
   }
   for (size_t i = 0; i < part.n; i++) {
     for (uint32_t k = 0; k < w->operands; k++) x[k] = in[k][i];
-    w->function(x, w->form, y);
+    const double *const y = value_of(w, x);
     for (uint32_t r = 0; r < w->results; r++) out[r][i] = y[r];
   }
   for (uint32_t r = 0; r < w->results; r++)

@@ -32,32 +32,38 @@ struct distribution {
   bool beta;
 };
 
-static double log_tail_at(const struct distribution *d, double x, bool lower) {
-  return d->beta ? joist_incomplete_beta(d->a, d->b, x, lower, true)
-                 : joist_incomplete_gamma(d->a, x, lower, true);
+/* The logarithm of a tail at x, and how it and its slope s change with ln x: by s, and by s times
+ * the other part and s. */
+static double log_tail_at(const struct distribution *d, double x, bool lower, double *slope) {
+  double mass;
+  const double value = d->beta ? joist_beta_tail(d->a, d->b, x, lower, &mass)
+                               : joist_gamma_tail(d->a, x, lower, &mass);
+  const double share = d->beta ? d->a * (d->b / (d->a + d->b)) / (1 - x) : d->a;
+  *slope = share * f64_exp(mass - value);
+  return value;
 }
 
-/* ln(x f(x)), f being the density */
-static double log_slope_at(const struct distribution *d, double x) {
-  if (!d->beta) return f64_log(d->a) + joist_log_poisson(d->a, x);
-  const double share = d->a * (d->b / (d->a + d->b));
-  return f64_log(share) - f64_log1p(-x) + joist_log_binomial(d->a, d->b, x, 1 - x);
-}
-
-/* The x between 0 and `high` at which a tail has the logarithm p, from a start between them. */
+/* The x between 0 and `high` at which a tail has the logarithm p, from a start between them. By
+ * Halley's method, whose error is at most the cube of a step by the square of what the logarithm
+ * changes by. */
 static double solve(const struct distribution *d, double p, bool lower, double start, double high) {
   double low = 0, x = start, last = INFINITY, away = 2;
   for (int n = 0; n < MOST_STEPS && x > 0; n++) {
-    const double value = log_tail_at(d, x, lower), error = lower ? value - p : p - value;
+    double slope;
+    const double value = log_tail_at(d, x, lower, &slope), error = lower ? value - p : p - value;
     if (error == 0 || error != error) break;
     if (error > 0)
       high = x;
     else
       low = x;
-    const double step = error / f64_exp(log_slope_at(d, x) - value);
-    double next = x * f64_exp(-step);
+    /* How x f(x) changes with ln x, f being the density. */
+    const double odds = d->beta ? x / (1 - x) : x, turn = d->beta ? (d->b - 1) * odds : x;
+    const double rise = d->a - turn, newton = error / slope;
+    const double by = 1 - newton / 2 * (lower ? rise - slope : rise + slope);
+    const double step = newton / (by > 0.5 ? by < 2 ? by : 2 : 0.5);
     if (fabs(step) < 1e-10 && fabs(step) >= last) break;
     last = fabs(step);
+    double next = x * f64_exp(-step);
     if (!(next > low && next < high)) {
       next = low == 0 ? high / away : high == INFINITY ? low * away : sqrt(low) * sqrt(high);
       if (low == 0 || high == INFINITY) away *= away < 1e100 ? away : 1;
@@ -65,9 +71,27 @@ static double solve(const struct distribution *d, double p, bool lower, double s
     }
     if (next == x) break;
     x = next;
-    if (last < 1e-16) break;
+    const double bent = fabs(turn) * (d->beta ? 1 + odds : 1);
+    const double steep = 1 + fabs(rise) + slope;
+    if (last * last * last * (steep * steep + bent) < 0x1p-56) break;
   }
   return x;
+}
+
+/* x up to which a share begins as a power of x, `power`, times 1 - slope x. */
+static double corrected(double power, double slope) {
+  return slope * power > -0.5 && slope * power < 1 ? power + slope * power * power : power;
+}
+
+/* ln Gamma(1 + a) */
+static double log_gamma_next(double a) {
+  static _Thread_local struct { double a, value; } last;
+  double rest;
+  if (last.a != a) {
+    last.value = a < 1 ? lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest) : f64_lgamma(a + 1);
+    last.a = a;
+  }
+  return last.value;
 }
 
 double joist_inverse_gamma(double a, double p, bool lower) {
@@ -79,27 +103,44 @@ double joist_inverse_gamma(double a, double p, bool lower) {
   const bool small = p < -LOG_TWO, below = small == lower;
   const double q = small ? p : other;
   const struct distribution d = {.a = a};
-  double rest;
-  const double log_gamma =
-      a < 1 ? lgamma_next_f64(a, f64_log(a + 0.5), 0, &rest) : f64_lgamma(a + 1);
-  const double lowest = f64_exp(((lower ? p : other) + log_gamma) / a);
+  const double lowest = f64_exp(((lower ? p : other) + log_gamma_next(a)) / a);
   /* Wilson and Hilferty (1931) */
   const double root = 1 - 1 / (9 * a) + rough_normal(q, below) / (3 * sqrt(a));
-  const double start = root > 0.2 && a > 0.5 ? a * root * root * root : lowest;
+  const double start =
+      root > 0.2 && a > 0.5 ? a * root * root * root : corrected(lowest, 1 / (a + 1));
   if (below && lowest == 0) return 0;
   return solve(&d, q, below, start > 0 && start < INFINITY ? start : a, INFINITY);
 }
 
+/* What is the same for all shares: ln B(a, b), and the logarithm of the share up to 1/2. */
+struct shapes {
+  double a, b, log_beta, half;
+};
+
+static struct shapes shapes_of(double a, double b) {
+  static _Thread_local struct shapes last;
+  if (last.a != a || last.b != b)
+    last =
+        (struct shapes){a, b, joist_log_beta(a, b), joist_incomplete_beta(a, b, 0.5, true, true)};
+  return last;
+}
+
+/* Abramowitz and Stegun 26.5.22, for shapes above 1 and a normal number with the same tail */
+static double rough_beta(double a, double b, double z) {
+  const double s = 1 / (2 * a - 1), t = 1 / (2 * b - 1), h = 2 / (s + t), r = (z * z - 3) / 6;
+  const double w = z * sqrt(h + r) / h + (t - s) * (r + 5.0 / 6 - 2 / (3 * h));
+  return a / (a + b * f64_exp(-2 * w));
+}
+
 /* The x up to 1/2 at which a tail has that share, given by both logarithms. */
-static double inverse_beta_low(double a, double b, double p, double other) {
+static double inverse_beta_low(double a, double b, double log_beta, double p, double other) {
   const bool small = p < -LOG_TWO;
   const struct distribution d = {.a = a, .b = b, .beta = true};
-  const double lowest = f64_exp((p + f64_log(a) + joist_log_beta(a, b)) / a);
+  const double lowest = f64_exp((p + f64_log(a) + log_beta) / a);
   if (lowest == 0) return 0;
-  const double mean = a / (a + b), spread = sqrt(mean * (b / (a + b)) / (a + b + 1));
-  const double normal = mean + spread * rough_normal(small ? p : other, small);
-  const double start = a > 1 && b > 1 && normal > 0 && normal < 0.5 ? normal : lowest;
-  return solve(&d, small ? p : other, small, start < 0.5 ? start : 0.25, 1);
+  const double start = a > 1 && b > 1 ? rough_beta(a, b, rough_normal(small ? p : other, small))
+                                      : corrected(lowest, (b - 1) / (a + 1));
+  return solve(&d, small ? p : other, small, start > 0 && start < 0.5 ? start : 0.25, 1);
 }
 
 double joist_inverse_beta(double a, double b, double p, bool lower) {
@@ -113,9 +154,9 @@ double joist_inverse_beta(double a, double b, double p, bool lower) {
   }
   if (a == 0 || b == INFINITY) return 0;
   if (b == 0 || a == INFINITY) return 1;
-  const double half = joist_incomplete_beta(a, b, 0.5, true, true);
-  if (below <= half) return inverse_beta_low(a, b, below, above);
-  return 1 - inverse_beta_low(b, a, above, below);
+  const struct shapes own = shapes_of(a, b);
+  if (below <= own.half) return inverse_beta_low(a, b, own.log_beta, below, above);
+  return 1 - inverse_beta_low(b, a, own.log_beta, above, below);
 }
 
 /* ---- whole numbers ---- */

@@ -15,6 +15,8 @@ enum { MOST_TERMS = 100000, NODES = 32 };
 struct tail {
   double scale, factor;
   bool lower;
+  bool near, turned; /* by a power of x, of this logarithm; or by one of 1 - x */
+  double power;
 };
 
 /* The tail asked for, or its logarithm. */
@@ -93,7 +95,8 @@ static struct tail gamma_near_zero(double a, double x, double *slope) {
     const double own = f64_log(x) - digamma_next_f64(a) + change / (1 + sum);
     *slope = lower ? own : other_slope(1 - upper, own);
   }
-  return lower ? (struct tail){scale, 1 + sum, true} : (struct tail){0, upper, false};
+  return lower ? (struct tail){scale, 1 + sum, true, true, false, scale}
+               : (struct tail){0, upper, false, true, false, scale};
 }
 
 /* NIST DLMF 8.11.4 */
@@ -163,10 +166,12 @@ static struct tail gamma_tail(double a, double x, double *slope) {
         tail_integral(lower ? gamma_below : gamma_above, shape, steep, shape[0],
                       lower ? 1 : (double)INFINITY, toward, slope == NULL ? NULL : logarithms);
     if (slope != NULL) *slope = joist_log_over_digamma(a, x) + logarithms[0];
-    return (struct tail){scale, a * integral, lower};
+    return (struct tail){.scale = scale, .factor = a * integral, .lower = lower};
   }
-  if (x < a || x < 1) return (struct tail){scale, gamma_series(a, x, slope), true};
-  return (struct tail){scale, gamma_fraction(a, x, slope), false};
+  const bool below = x < a || x < 1;
+  return (struct tail){.scale = scale,
+                       .factor = below ? gamma_series(a, x, slope) : gamma_fraction(a, x, slope),
+                       .lower = below};
 }
 
 double joist_incomplete_gamma(double a, double x, bool lower, bool logarithm) {
@@ -177,6 +182,12 @@ double joist_incomplete_gamma(double a, double x, bool lower, bool logarithm) {
     return logarithm ? (all ? 0 : -(double)INFINITY) : all;
   }
   return tail_value(gamma_tail(a, x, NULL), lower, logarithm);
+}
+
+double joist_gamma_tail(double a, double x, bool lower, double *log_poisson) {
+  const struct tail tail = gamma_tail(a, x, NULL);
+  *log_poisson = tail.near ? tail.power - x : tail.scale;
+  return tail_value(tail, lower, true);
 }
 
 double joist_incomplete_gamma_slope(double a, double x, bool lower) {
@@ -272,7 +283,8 @@ static struct tail beta_near_zero(double a, double b, double x, double *slopes) 
     slopes[1] = joist_digamma_rise(a, b) + change[1] / (1 + sum);
     for (int j = 0; j < 2 && !lower; j++) slopes[j] = other_slope(1 - upper, slopes[j]);
   }
-  return lower ? (struct tail){scale, 1 + sum, true} : (struct tail){0, upper, false};
+  return lower ? (struct tail){scale, 1 + sum, true, true, false, scale}
+               : (struct tail){0, upper, false, true, false, scale};
 }
 
 /* Of the density at x - t x and at x; shapes less 1, x / (1 - x), slope */
@@ -289,12 +301,14 @@ static struct tail beta_tail(double a, double b, double x, double y, double *slo
     double turned[2];
     struct tail other = beta_tail(b, a, y, x, slopes == NULL ? NULL : turned);
     other.lower = !other.lower;
+    other.turned = !other.turned;
     for (int j = 0; slopes != NULL && j < 2; j++) slopes[j] = turned[1 - j];
     return other;
   }
   const double scale = joist_log_binomial(a, b, x, y), n = a + b;
   if (a < LARGE || b < LARGE)
-    return (struct tail){scale, a * (b / n) * beta_fraction(a, b, x, y, slopes), true};
+    return (struct tail){
+        .scale = scale, .factor = a * (b / n) * beta_fraction(a, b, x, y, slopes), .lower = true};
   /* By the smaller of x and y, which has less to lose. */
   const double excess = x < y ? (a - 1) - (n - 2) * x : (n - 2) * y - (b - 1);
   const double shape[4] = {a - 1, b - 1, x / y, excess / y}, toward[2] = {-1, x / y};
@@ -304,7 +318,7 @@ static struct tail beta_tail(double a, double b, double x, double y, double *slo
     slopes[0] += joist_log_plus_rise(a, b, x, y);
     slopes[1] += joist_log_plus_rise(b, a, y, x);
   }
-  return (struct tail){scale, a * (b / n) / y * integral, true};
+  return (struct tail){.scale = scale, .factor = a * (b / n) / y * integral, .lower = true};
 }
 
 double joist_incomplete_beta(double a, double b, double x, bool lower, bool logarithm) {
@@ -320,6 +334,14 @@ double joist_incomplete_beta(double a, double b, double x, bool lower, bool loga
     return logarithm ? (all ? 0 : -(double)INFINITY) : all;
   }
   return tail_value(beta_tail(a, b, x, 1 - x, NULL), lower, logarithm);
+}
+
+double joist_beta_tail(double a, double b, double x, bool lower, double *log_binomial) {
+  const struct tail tail = beta_tail(a, b, x, 1 - x, NULL);
+  const double other = tail.turned ? a : b, less = tail.turned ? 1 - x : x;
+  *log_binomial =
+      tail.near ? tail.power + other * f64_log1p(-less) + f64_log((a + b) / other) : tail.scale;
+  return tail_value(tail, lower, true);
 }
 
 void joist_incomplete_beta_slopes(double a, double b, double x, bool lower, double slopes[2]) {

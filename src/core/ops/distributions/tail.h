@@ -9,6 +9,11 @@
 double joist_incomplete_gamma(double a, double x, bool lower, bool logarithm);
 double joist_incomplete_beta(double a, double b, double x, bool lower, bool logarithm);
 
+/* The logarithms of tails of positive shapes where there is something on both sides of x, and of
+ * joist_log_poisson(a, x) and joist_log_binomial(a, b, x, 1 - x). */
+double joist_gamma_tail(double a, double x, bool lower, double *log_poisson);
+double joist_beta_tail(double a, double b, double x, bool lower, double *log_binomial);
+
 /* How the logarithm of that tail changes with the shapes. */
 double joist_incomplete_gamma_slope(double a, double x, bool lower);
 void joist_incomplete_beta_slopes(double a, double b, double x, bool lower, double slopes[2]);
