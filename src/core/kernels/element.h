@@ -112,14 +112,14 @@ JOIST_DEVICE static inline double quick_power(double a, double b) {
 }
 
 /* The bits that one or both numbers have. */
-#define BIT_HELPER(NAME, REAL, BITS, OPERATOR)           \
-  JOIST_DEVICE static inline REAL NAME(REAL a, REAL b) { \
-    BITS x, y;                                           \
-    memcpy(&x, &a, sizeof x);                            \
-    memcpy(&y, &b, sizeof y);                            \
-    x = x OPERATOR y;                                    \
-    memcpy(&a, &x, sizeof a);                            \
-    return a;                                            \
+#define BIT_HELPER(NAME, REAL, BITS, OPERATOR)          \
+  JOIST_DEVICE JOIST_INLINE REAL NAME(REAL a, REAL b) { \
+    BITS x, y;                                          \
+    memcpy(&x, &a, sizeof x);                           \
+    memcpy(&y, &b, sizeof y);                           \
+    x = x OPERATOR y;                                   \
+    memcpy(&a, &x, sizeof a);                           \
+    return a;                                           \
   }
 BIT_HELPER(either_bitsf, float, uint32_t, |)
 BIT_HELPER(either_bits, double, uint64_t, |)
@@ -144,11 +144,11 @@ BIT_HELPER(both_bits, double, uint64_t, &)
     return q - whole > (REAL)0.5 ? whole + 1 : whole;                           \
   }                                                                             \
   /* Equal numbers differ in the sign of zero, if at all. */                    \
-  JOIST_DEVICE static inline REAL min_float##S(REAL a, REAL b) {                \
+  JOIST_DEVICE JOIST_INLINE REAL min_float##S(REAL a, REAL b) {                 \
     const REAL either = a < b || a != a ? a : b;                                \
     return a == b ? either_bits##S(a, b) : either;                              \
   }                                                                             \
-  JOIST_DEVICE static inline REAL max_float##S(REAL a, REAL b) {                \
+  JOIST_DEVICE JOIST_INLINE REAL max_float##S(REAL a, REAL b) {                 \
     const REAL either = a > b || a != a ? a : b;                                \
     return a == b ? both_bits##S(a, b) : either;                                \
   }                                                                             \
