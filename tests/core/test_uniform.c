@@ -53,7 +53,8 @@ static void check_powers(const char *set, double b) {
   for (int i = 0; i < N; i++) {
     const long double want = powl((long double)x[i], (long double)b);
     const double error = error_of(z[i], want);
-    CHECK_MSG(error <= (own ? 0.5 : 1.5) + 1e-3 + slack() &&
+    const double most = own || (b == 4 && z[i] >= DBL_MIN) ? 0.5 : b == 4 ? 0.75 : 1.5;
+    CHECK_MSG(error <= most + 1e-3 + slack() &&
                   (z[i] != 0 || !signbit(z[i]) == !signbit(want)),
               "%s f64 %a^%g: %a, %g ulp", set, x[i], b, z[i], error);
     const long double wantf = powl((long double)xf[i], (long double)b);

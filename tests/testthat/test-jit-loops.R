@@ -493,3 +493,13 @@ test_that("an inner loop reads a variable that an earlier loop may have left wit
   expect_identical(traced_text(compiled(x, FALSE)), traced_text(f(x, FALSE)))
   expect_error(compiled(x, TRUE), "`r` has a value", class = "joist_trace_error")
 })
+
+test_that("powers by one number in a body write within their memory", {
+  x <- seq(0.1, 1.2, length.out = 5000)
+  double <- nv_tensor(x, "f64")
+  for (exponent in list(2, 4, 1.5)) {
+    f <- jit(function(x) nv_for(2L, x, function(i, x) x^exponent), native = "never")
+    for (k in 1:20) expect_equal(as_array(f(double)), (x^exponent)^exponent)
+    expect_identical(as_array(double + 1), x + 1)
+  }
+})

@@ -122,12 +122,13 @@ test_that("f64 functions of many values are base R's, or its neighbours", {
   power <- runif(length(v), -3, 3)
   expect_ulps(as_array(nv_pow(x, nv_tensor(power, "f64"))), v^power, "f64", 2, "pow")
   expect_values(as_array(x^2), v^2, "square")
+  expect_ulps(as_array(x^4), v^4, "f64", 1, "fourth power")
   expect_ulps(as_array(x^-1), v^-1, "f64", 1, "inverse")
   expect_ulps(as_array(x^0.5), v^0.5, "f64", 1, "root")
 })
 
 test_that("powers of floats are base R's, and IEEE 754's where R differs", {
-  v <- pairs_of(c(0, -0, 1, -1, 2, -2, 0.5, 3, -3, Inf, -Inf, NaN))
+  v <- pairs_of(c(0, -0, 1, -1, 2, -2, 0.5, 3, -3, 4, Inf, -Inf, NaN))
   want <- v$a^v$b
   # IEEE 754-2019 9.2.1: R has Inf and NaN here.
   want[identical_zero(v$a, -0) & v$b %in% c(-1, -3)] <- -Inf

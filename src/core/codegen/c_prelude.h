@@ -36,11 +36,12 @@ JOIST_VECTORIZE_FILE
 #define SCALAR_WRAPS(T, HOW, a, b, otherwise) (otherwise)
 #endif
 
-/* Powers by 1, 2 and for doubles 3, with the bits of POWER() in expressions.h. Compilers make
+/* Powers by 1, 2 and for doubles 3 and 4, with the bits of POWER() in expressions.h. Compilers make
  * vector code of these forms. */
 #define IS_SMALL_POWER_F32(b) ((b) == 1 || (b) == 2)
-#define IS_SMALL_POWER_F64(b) ((b) == 1 || (b) == 2 || (b) == 3)
+#define IS_SMALL_POWER_F64(b) ((b) == 1 || (b) == 2 || (b) == 3 || (b) == 4)
 #define SMALL_POWER_F32(a, b) ((b) == 1 ? (a) : (a) * (a))
-#define SMALL_POWER_F64(a, b) ((b) == 1 ? (a) : (a) * (a) * ((b) == 3 ? (a) : 1))
+#define SMALL_POWER_F64(a, b) \
+  ((b) == 4 ? fourth_power_f64(a) : (b) == 1 ? (a) : (a) * (a) * ((b) == 3 ? (a) : 1))
 
 #endif

@@ -74,7 +74,7 @@ static int factors_of(const struct writer *w, const struct place *at,
   double number = value->number;
   if (!(w->nest != NULL ? joist_nest_is_known(w->nest, at->body, v, &number) : value->known))
     return ANY_POWER;
-  const int most = step->from == JOIST_F64 ? 3 : 2;
+  const int most = step->from == JOIST_F64 ? 4 : 2;
   for (int factors = 1; factors <= most; factors++)
     if (number == factors) return factors;
   return NO_PRODUCT;

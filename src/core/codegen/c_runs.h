@@ -17,7 +17,7 @@ struct place {
   enum manner manner;
   bool chunked;
   size_t count;      /* elements of the group; 0 where a part of it is asked for */
-  bool small_powers; /* the exponents that are the same for all elements are 1, 2 or 3 */
+  bool small_powers; /* the exponents that are the same for all elements are 1 to 4 */
   bool staged;       /* powers by such exponents have been computed, to v<register> */
   /* The array that is written where the next group pads it, and where that is; NULL for none. */
   const struct joist_walk *padded;

@@ -59,7 +59,8 @@ static size_t run_placed(const struct joist_prepared *prepared, const struct pla
     return joist_watch_run(prepared->plan->program, step, 0, n, in, *placed->out, prepared->tally);
   if (step->kind == JOIST_STEP_SPLAT) {
     joist_watch_splat(prepared->plan->program, step, in[0], prepared->tally);
-    joist_step_splat(step, n, in[0], *placed->out);
+    /* A slot may be shorter than a tile that was widened: what reads it then reads one element. */
+    joist_step_splat(step, joist_smaller(n, prepared->group->room), in[0], *placed->out);
   } else if (step->kind == JOIST_STEP_GATHER) {
     joist_step_gather(prepared->group, step, 0, n, in[0], in[1], *placed->out);
   } else {

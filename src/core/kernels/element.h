@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/target.h"
+#include "core/kernels/math_f64.h"
 
 /* The last float before 0.5, of the type T of the operands. */
 #define BELOW_HALF (sizeof(T) == sizeof(float) ? (T)0x1.fffffep-2 : (T)0x1.fffffffffffffp-2)
@@ -84,9 +85,9 @@ JOIST_DEVICE static inline double power(double x, double y) {
 /* Powers that are multiplications, a division or a root in place of logarithms: at most 1.5 ulp
  * off, and errors of f32 0.51. Products of f32 are made in f64, where they are exact or nearly so;
  * in f64 a square that leaves the usual range is left to pow(). */
-#define QUICK_EXPONENT(b)                                                                     \
-  ((b == 1) | (b == -1) | (b == 3) | (b == -2) | ((sizeof(b) == sizeof(float)) & (b == -3)) | \
-   (b == 0.5f) | (b == -0.5f))
+#define QUICK_EXPONENT(b)                                   \
+  ((b == 1) | (b == -1) | (b == 3) | (b == 4) | (b == -2) | \
+   ((sizeof(b) == sizeof(float)) & (b == -3)) | (b == 0.5f) | (b == -0.5f))
 
 /* (-0)^0.5 is 0 and (-Inf)^0.5 is Inf, which roots are not. */
 #define ROOT(sqrt, a) (a < 0 && a - a != 0 ? -a : sqrt(a + 0))
@@ -96,6 +97,7 @@ JOIST_DEVICE static inline float quick_powerf(float a, float b) {
   if (b == 1) return a;
   if (b == -1) return 1 / a;
   if (b == 3) return (float)(wide * wide * wide);
+  if (b == 4) return (float)(wide * wide * (wide * wide));
   if (b == -2) return (float)(1 / (wide * wide));
   if (b == -3) return (float)(1 / (wide * wide * wide));
   return b > 0 ? ROOT(sqrtf, a) : (float)(1 / ROOT(sqrt, wide));
@@ -107,6 +109,7 @@ JOIST_DEVICE static inline double quick_power(double a, double b) {
   if (b == 1) return a;
   if (b == -1) return 1 / a;
   if (b == 3) return a * a * a;
+  if (b == 4) return fourth_power_f64(a);
   if (b == -2) return is_usual(a * a) ? 1 / (a * a) : power(a, b);
   return b > 0 ? ROOT(sqrt, a) : 1 / ROOT(sqrt, a);
 }
