@@ -160,8 +160,16 @@ duplicated.nv_tensor <- function(x, incomparables = FALSE,
 #' @export
 anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
                                     fromLast = FALSE, ...) { # nolint: object_name_linter.
-  repeated <- duplicated.nv_tensor(x, incomparables, fromLast)
-  repeated <- which(repeated)
+  n <- length(x)
+  most <- 1024 # elements that are searched first
+  while (most < n / 2 && has_elements(x) && isFALSE(incomparables) && isFALSE(fromLast)) {
+    repeated <- anyDuplicated.nv_tensor(nv_flatten(x)[seq_len(most)])
+    if (repeated > 0L) {
+      return(repeated)
+    }
+    most <- most * 4
+  }
+  repeated <- which(duplicated.nv_tensor(x, incomparables, fromLast))
   if (length(repeated) == 0L) 0L else if (fromLast) max(repeated) else repeated[1L]
 }
 

@@ -44,6 +44,9 @@ nv_frexp <- function(x) {
 #' @export
 nv_ldexp <- function(x, exponent) {
   x <- float_operand(if (is_tensor(x)) x else tensor_beside(x, exponent))
+  if (is_whole(exponent) && length(exponent) == 1L && abs(exponent) < 1000) { # a factor is exact
+    return(nv_convert(nv_convert(x, "f64") * 2^exponent, dtype(x), ambiguous(x)))
+  }
   n <- nv_clamp(-2200L, whole_operand(exponent, "exponent", x), 2200L)
   last <- nv_clamp(-1000L, n, 1000L)
   first <- nv_clamp(-1000L, n - last, 1000L)

@@ -50,12 +50,14 @@ first_extreme <- function(x, position) {
   if (known && length(x) == 0L) {
     return(integer())
   }
-  at <- if (has_nan(x)) {
-    fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
-  } else if (may_be_na(x)) {
-    nv_replace_na(position(x), 0L)
-  } else {
-    position(x)
+  # Of elements without a mask, the position is that of a NaN only if there is one.
+  at <- if (known && is.null(mask_of(x))) position(x)
+  if (is.null(at) || has_nan(x) && is.nan(x[[as_array(at)]])) {
+    at <- if (has_nan(x)) {
+      fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
+    } else {
+      nv_replace_na(position(x), 0L)
+    }
   }
   if (!known) {
     return(at)

@@ -104,10 +104,11 @@ static struct position split(const struct side *side, size_t slow, bool of_term)
   return made;
 }
 
-static ptrdiff_t offset_of(const struct side *side, const struct position *line,
+/* Along the dims from `dim` on. */
+static ptrdiff_t offset_of(const struct side *side, int dim, const struct position *line,
                            const struct position *term) {
   ptrdiff_t sum = 0;
-  for (int d = 0; d < JOIST_WINDOW_DIMS; d++) {
+  for (int d = dim; d < JOIST_WINDOW_DIMS; d++) {
     const struct table *const t = &side->table[d];
     const ptrdiff_t part = t->offset[line->at[d] * t->terms + term->at[d]];
     if (part < 0) return -1;
@@ -150,6 +151,31 @@ static void copy_block(size_t size, size_t terms, size_t lines, const void *from
   }
 }
 
+#define COPY_LINES(TYPE)                                                            \
+  for (size_t i = 0; i < lines; i++)                                                \
+    for (size_t t = 0; t < terms && offset[i * every] >= 0; t++)                    \
+      ((TYPE *)to)[t * width + i] =                                                 \
+          ((const TYPE *)from)[start + offset[i * every] + (ptrdiff_t)(t * along)]; \
+  return;
+
+/* The same of lines at offset[0], offset[every], ... from `start`; none where that is negative. */
+static void copy_lines(size_t size, size_t terms, size_t lines, const void *from, ptrdiff_t start,
+                       const ptrdiff_t *offset, size_t every, size_t along, void *to,
+                       size_t width) {
+  switch (size) {
+    case 1:
+      COPY_LINES(uint8_t)
+    case 2:
+      COPY_LINES(uint16_t)
+    case 4:
+      COPY_LINES(uint32_t)
+    case 8:
+      COPY_LINES(uint64_t)
+    default:
+      COPY_LINES(struct complex_double)
+  }
+}
+
 /* Lines first ... first + count - 1 of a side, `depth` terms from `term` on, as [term][line] in
  * the dtype that they have in memory; elements outside the array are 0. */
 static void gather(const struct side *side, const char *data, size_t first, size_t count,
@@ -157,17 +183,25 @@ static void gather(const struct side *side, const char *data, size_t first, size
   const size_t size = joist_dtype_size(side->dtype);
   const bool part = side->windows || count < width;
   if (part) memset(to, 0, depth * width * size);
+  const struct table *const near = &side->table[0];
+  const bool single =
+      side->windows && side->fast_lines == 1; /* lines follow each other in `near` */
   for (size_t line = 0, run; line < count; line += run) {
     const size_t slow = (first + line) / side->fast_lines, fast = (first + line) % side->fast_lines;
-    run = joist_smaller(side->fast_lines - fast, count - line);
+    run = joist_smaller(single ? near->lines - slow % near->lines : side->fast_lines - fast,
+                        count - line);
     const struct position at = side->windows ? split(side, slow, false) : (struct position){{0}};
     struct position tap = side->windows ? split(side, term / side->fast_terms, true) : at;
     for (size_t t = 0, terms; t < depth; t += terms) {
       const size_t slow_term = (term + t) / side->fast_terms, skip = (term + t) % side->fast_terms;
       terms = joist_smaller(side->fast_terms - skip, depth - t);
-      const ptrdiff_t offset =
-          side->windows ? offset_of(side, &at, &tap) : (ptrdiff_t)(slow_term * side->slow_stride);
-      if (offset >= 0)
+      const ptrdiff_t offset = side->windows ? offset_of(side, single, &at, &tap)
+                                             : (ptrdiff_t)(slow_term * side->slow_stride);
+      if (offset >= 0 && single)
+        copy_lines(size, terms, run, data + skip * side->along * size, offset,
+                   near->offset + at.at[0] * near->terms + tap.at[0], near->terms, side->along,
+                   to + (t * width + line) * size, width);
+      else if (offset >= 0)
         copy_block(size, terms, run,
                    data + ((size_t)offset + fast * side->across + skip * side->along) * size,
                    side->across, side->along, to + (t * width + line) * size, width);
@@ -207,13 +241,14 @@ static void place(const struct conv *c, size_t first, size_t lines, const char *
       convert(lines, from, stage);
       from = stage;
     }
+    const bool single = c->row.fast_lines == 1;
     for (size_t line = 0, run; line < lines; line += run) {
       const size_t slow = (first + line) / c->row.fast_lines;
       const size_t fast = (first + line) % c->row.fast_lines;
-      run = joist_smaller(c->row.fast_lines - fast, lines - line);
+      run = single ? lines : joist_smaller(c->row.fast_lines - fast, lines - line);
       char *const to =
           result + (slow * c->line_slow + fast * c->line_fast + j * c->column_fast) * size;
-      copy_block(size, run, 1, from + line * size, 1, 1, to, c->line_fast);
+      copy_block(size, run, 1, from + line * size, 1, 1, to, single ? c->line_slow : c->line_fast);
     }
   }
 }
