@@ -233,9 +233,10 @@ JOIST_INLINE double fourth_power_f64(double a) {
   return size < 0x1p512 ? (s * s + rest * (2 * s + rest)) * down * down : size * size;
 }
 
-/* For positive finite x and finite y: e^(y ln x), where ln x = k ln 2 + 2 artanh(s) and
- * 2 artanh(s) = 2/3 s (3 + s^2 + 3 (s^4 / 5 + s^6 / 7 ...)), each as a sum of two doubles. */
-JOIST_INLINE double f64_pow(double x, double y) {
+/* ln x for positive x, as the sum of 26 leading bits and *low, to 2^-64: with
+ * x = 2^k (1 + f) and s = f / (2 + f), it is k ln 2 + 2/3 s (3 + s^2 + 3 (s^4 / 5 + s^6 / 7 ...)),
+ * each term a sum of two doubles. */
+JOIST_INLINE double log_pair_f64(double x, double *low) {
   double k;
   const double f = reduce_log_f64(x, &k), sum = 2.0 + f, s = f / sum, z = s * s;
   double q = 0x1.08788c3e01713p-3;
@@ -253,12 +254,20 @@ JOIST_INLINE double f64_pow(double x, double y) {
   const double three = leading_f64(3.0 + square + tail);
   const double three_low = tail - ((three - 3.0) - square);
   const double u = s_high * three, v = s_low * three + three_low * s;
-  const double high = leading_f64(u + v), low = v - (high - u);
+  const double high = leading_f64(u + v), rest_high = v - (high - u);
   const double log_high = high * 0x1.555555p-1;
-  const double log_low = high * 0x1.5555555555555p-27 + low * (2.0 / 3);
+  const double log_low = high * 0x1.5555555555555p-27 + rest_high * (2.0 / 3);
   const double whole = k * 0x1.62e42fefa38p-1, log_sum = whole + log_high;
   const double rest = ((whole - log_sum) + log_high) + (log_low + k * 0x1.ef35793c7673p-45);
-  const double l = leading_f64(log_sum + rest), l_low = rest - (l - log_sum);
+  const double leading = leading_f64(log_sum + rest);
+  *low = rest - (leading - log_sum);
+  return leading;
+}
+
+/* For positive finite x and finite y: e^(y ln x). */
+JOIST_INLINE double f64_pow(double x, double y) {
+  double l_low;
+  const double l = log_pair_f64(x, &l_low);
   /* beyond, the result is 0, 1 or infinite */
   const double most = y > 1e20 ? 1e20 : y, exponent = most < -1e20 ? -1e20 : most;
   const double y_high = leading_f64(exponent);

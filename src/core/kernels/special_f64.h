@@ -18,37 +18,6 @@
 
 /* ---- parts ---- */
 
-/* ln x for positive x, as the sum of 26 leading bits and *low, to 2^-64: with
- * x = 2^k (1 + f) and s = f / (2 + f), it is k ln 2 + 2/3 s (3 + s^2 + 3 (s^4 / 5 + s^6 / 7 ...)),
- * each term a sum of two doubles. */
-JOIST_INLINE double log_pair_f64(double x, double *low) {
-  double k;
-  const double f = reduce_log_f64(x, &k), sum = 2.0 + f, s = f / sum, z = s * s;
-  double q = 0x1.08788c3e01713p-3;
-  q = q * z + 0x1.1018ae366a914p-3;
-  q = q * z + 0x1.3b18b8ee7a308p-3;
-  q = q * z + 0x1.745d09f06d811p-3;
-  q = q * z + 0x1.c71c71d7e7fc3p-3;
-  q = q * z + 0x1.249249248e532p-2;
-  q = q * z + 0x1.999999999999ep-2;
-  const double s_high = leading_f64(s), sum_high = leading_f64(sum);
-  const double sum_low = f - (sum_high - 2.0);
-  const double s_low = ((f - s_high * sum_high) - s_high * sum_low) / sum;
-  const double square = s_high * s_high;
-  const double tail = 1.5 * z * z * q + s_low * (s_high + s);
-  const double three = leading_f64(3.0 + square + tail);
-  const double three_low = tail - ((three - 3.0) - square);
-  const double u = s_high * three, v = s_low * three + three_low * s;
-  const double high = leading_f64(u + v), rest_high = v - (high - u);
-  const double log_high = high * 0x1.555555p-1;
-  const double log_low = high * 0x1.5555555555555p-27 + rest_high * (2.0 / 3);
-  const double whole = k * 0x1.62e42fefa38p-1, log_sum = whole + log_high;
-  const double rest = ((whole - log_sum) + log_high) + (log_low + k * 0x1.ef35793c7673p-45);
-  const double leading = leading_f64(log_sum + rest);
-  *low = rest - (leading - log_sum);
-  return leading;
-}
-
 /* e^(x + low) = 2^k (value + *rest); far beyond what a double holds, k is just large. */
 JOIST_INLINE double exp_pair_f64(double x, double low, double *rest, double *k) {
   double reduced_low;

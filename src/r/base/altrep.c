@@ -41,3 +41,16 @@ bool joist_r_altrep_has(const struct joist_r_altrep *family, SEXP x) {
     if (R_altrep_inherits(x, family->classes[k])) return true;
   return false;
 }
+
+void joist_r_altrep_keep(SEXP x, int parts, int own, int part, SEXP what) {
+  SEXP kept = R_altrep_data2(x);
+  if (TYPEOF(kept) != VECSXP) {
+    PROTECT(what);
+    SEXP made = PROTECT(Rf_allocVector(VECSXP, parts));
+    SET_VECTOR_ELT(made, own, kept);
+    R_set_altrep_data2(x, made);
+    UNPROTECT(2);
+    kept = made;
+  }
+  SET_VECTOR_ELT(kept, part, what);
+}

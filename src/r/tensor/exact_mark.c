@@ -2,14 +2,13 @@
 
 #include <string.h>
 
+#include "r/base/altrep.h"
 #include "r/base/conditions.h"
 #include "r/base/tensor_fields.h"
 #include "r/base/vector.h"
 #include "r/memory/device_payload.h"
 #include "r/memory/mapped.h"
 #include "r/memory/payload.h"
-/* Behind R's other headers, which it does not include. */
-#include <R_ext/Altrep.h>
 
 /* The first datum is the payload, the second `plain` or, once there is more to keep, this list. */
 enum { PLAIN, MASK, TEXTS, PARTS };
@@ -26,19 +25,6 @@ static SEXP part_of(SEXP mark, int part) {
   SEXP kept = R_altrep_data2(mark);
   if (TYPEOF(kept) == VECSXP) return VECTOR_ELT(kept, part);
   return part == PLAIN ? kept : R_NilValue;
-}
-
-static void keep(SEXP mark, int part, SEXP what) {
-  SEXP kept = R_altrep_data2(mark);
-  if (TYPEOF(kept) != VECSXP) {
-    PROTECT(what);
-    SEXP made = PROTECT(Rf_allocVector(VECSXP, PARTS));
-    SET_VECTOR_ELT(made, PLAIN, kept);
-    R_set_altrep_data2(mark, made);
-    UNPROTECT(2);
-    kept = made;
-  }
-  SET_VECTOR_ELT(kept, part, what);
 }
 
 /* ---- the integers that R cannot see ---- */
@@ -108,7 +94,7 @@ static SEXP texts_of(SEXP mark) {
     SET_STRING_ELT(texts, (R_xlen_t)(1 + (done - 1) / TOGETHER), Rf_mkCharLen(line, (int)used));
     used = 0;
   }
-  keep(mark, TEXTS, texts);
+  joist_r_altrep_keep(mark, PARTS, PLAIN, TEXTS, texts);
   UNPROTECT(1);
   vmaxset(vmax);
   return texts;
@@ -191,7 +177,7 @@ static void attach(SEXP mark, SEXP payload, SEXP mask) {
   R_set_altrep_data1(mark, payload);
   R_set_altrep_data2(mark, plain);
   UNPROTECT(1);
-  if (mask != R_NilValue) keep(mark, MASK, mask);
+  if (mask != R_NilValue) joist_r_altrep_keep(mark, PARTS, PLAIN, MASK, mask);
 }
 
 void joist_r_renew_mark(SEXP x, SEXP payload, SEXP mask) {

@@ -9,6 +9,7 @@
 
 #include "core/device.h"
 #include "core/types/host.h"
+#include "r/base/altrep.h"
 #include "r/base/conditions.h"
 #include "r/base/tensor_fields.h"
 #include "r/base/vector.h"
@@ -19,8 +20,6 @@
 #include "r/memory/run.h"
 #include "r/tensor/exact_mark.h"
 #include "r/tensor/view_values.h"
-/* Behind R's other headers, which it does not include. */
-#include <R_ext/Altrep.h>
 
 enum { NOTE, VALUES, REPLACED, MASK, PARTS }; /* of the list */
 enum { DTYPE, FLAGS, NOTE_SIZE };             /* of the note, in bytes */
@@ -98,16 +97,7 @@ static SEXP kept_part(SEXP x, int part) {
 static SEXP values_of(SEXP x) { return kept_part(x, VALUES); }
 
 static void keep(SEXP x, int part, SEXP what) {
-  SEXP kept = R_altrep_data2(x);
-  if (TYPEOF(kept) != VECSXP) {
-    PROTECT(what);
-    SEXP made = PROTECT(Rf_allocVector(VECSXP, PARTS));
-    SET_VECTOR_ELT(made, NOTE, kept);
-    R_set_altrep_data2(x, made);
-    UNPROTECT(2);
-    kept = made;
-  }
-  SET_VECTOR_ELT(kept, part, what);
+  joist_r_altrep_keep(x, PARTS, NOTE, part, what);
 }
 
 static R_xlen_t length(SEXP x) {
