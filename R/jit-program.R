@@ -20,9 +20,12 @@
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_program`. `as.data.frame()` of it has a row per instruction,
 #'   with columns `result`, `op`, `operands`, `operand_dtypes`, `attributes`, `dtype`, `ambiguous`,
-#'   `shape`, `bytes` (of the results), `source` (`NA` where it is not known) and `depth`: the
-#'   instructions within a loop or branch follow it, one deeper, and number their values from `%1`
-#'   on. An instruction with several results lists them in `result`, `dtype` and `shape`.
+#'   `shape`, `bytes` (of the results), `kept` (bytes of them that get an array, as other
+#'   instructions read them later or they are returned; the others exist in pieces only, or are
+#'   another array reshaped: in the program of a [gradient()], these arrays are what it keeps),
+#'   `source` (`NA` where it is not known) and `depth`: the instructions within a loop or branch
+#'   follow it, one deeper, and number their values from `%1` on. An instruction with several
+#'   results lists them in `result`, `dtype` and `shape`.
 #'   `summary()` is a vector of bytes: of the `arguments`, of the `constants`, of the `results`, of
 #'   the `temporaries` that a run allocates between them, and of all of these, the `peak`.
 #'   Operations on whole arrays may need some more while they run.

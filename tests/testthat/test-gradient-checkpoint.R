@@ -25,6 +25,28 @@ test_that("a program says how many bytes it needs", {
   expect_identical(summary(program(function(x) sin(cos(x)), nv_aval("f32", 9)))[["temporaries"]], 0)
 })
 
+test_that("a program says which results get an array", {
+  kept <- function(f, ...) {
+    table <- as.data.frame(program(f, ...))
+    structure(table$kept, names = table$op)
+  }
+  x <- nv_aval("f32", 1000)
+  expect_identical(kept(function(x) sin(cos(x)), x), c(cos = 0, sin = 4000))
+  # What an operation on whole arrays reads is in an array; what is reshaped in that of its operand.
+  expect_identical(
+    kept(function(x) nv_reshape(exp(x), c(10, 100)) %*% x[1:100], x)[c("exp", "reshape")],
+    c(exp = 4000, reshape = 0)
+  )
+  # The layers before the last are read when their derivatives are.
+  found <- kept(gradient(chain(8)), x)
+  expect_gte(sum(found[names(found) %in% c("div", "sin")] == 4000), 7)
+  expect_lte(summary(program(gradient(chain(8)), x))[["temporaries"]], sum(found))
+  # Those of a body follow their loop.
+  inside <- kept(function(x) nv_for(9L, x, function(i, x) sin(x / sum(x))), x)
+  expect_identical(inside[["sin"]], 4000)
+  expect_identical(inside[["reduce_sum"]], 4)
+})
+
 test_that("elementwise chains keep nothing, and others in proportion to their length", {
   x <- nv_aval("f32", 10000)
   for (n in c(10, 40)) {

@@ -22,7 +22,7 @@ test_that("the table has a row per instruction, with what base R says of dtypes 
   table <- as.data.frame(p)
   expect_named(table, c(
     "result", "op", "operands", "operand_dtypes", "attributes", "dtype", "ambiguous", "shape",
-    "bytes", "source", "depth"
+    "bytes", "kept", "source", "depth"
   ))
   slice <- table[table$op == "slice" & grepl("start = 2 1", table$attributes), ]
   expect_identical(slice$attributes, "start = 2 1, stop = 3 2")

@@ -2,6 +2,7 @@
 #include "r/trace/program_view.h"
 
 #include "core/cpu/native.h"
+#include "core/plan/groups.h"
 #include "core/program/print.h"
 #include "core/types/host.h"
 #include "r/base/conditions.h"
@@ -88,6 +89,7 @@ enum {
   AMBIGUOUS,
   SHAPE,
   BYTES,
+  KEPT,
   SOURCE,
   DEPTH
 };
@@ -152,18 +154,22 @@ static R_xlen_t count_rows(const struct joist_program *program) {
 }
 
 static void fill_row(struct table *table, const struct joist_program *program,
-                     const struct joist_instruction *i, int depth,
+                     const struct joist_plan *plan, const struct joist_instruction *i, int depth,
                      const struct joist_print_words *words) {
   const R_xlen_t row = table->row++;
-  double bytes = 0;
-  for (uint32_t r = 0; r < i->result_count; r++)
-    bytes += (double)joist_value_bytes(&program->values[i->result + r]);
+  double bytes = 0, kept = 0;
+  for (uint32_t v = i->result; v < i->result + i->result_count; v++) {
+    const double own = (double)joist_value_bytes(&program->values[v]);
+    bytes += own;
+    if (plan != NULL && plan->materialized[v] && plan->root[v] == v) kept += own;
+  }
   REAL(VECTOR_ELT(table->columns, BYTES))[row] = bytes;
+  REAL(VECTOR_ELT(table->columns, KEPT))[row] = kept;
   INTEGER(VECTOR_ELT(table->columns, DEPTH))[row] = depth;
   LOGICAL(VECTOR_ELT(table->columns, AMBIGUOUS))
   [row] = i->result_count > 0 && program->values[i->result].type.ambiguous;
   for (int c = RESULT; c <= SOURCE; c++) {
-    if (c == AMBIGUOUS || c == BYTES) continue;
+    if (c == AMBIGUOUS || c == BYTES || c == KEPT) continue;
     if (c == SOURCE && i->source == JOIST_NO_SOURCE) {
       SET_STRING_ELT(VECTOR_ELT(table->columns, c), row, NA_STRING);
       continue;
@@ -174,22 +180,32 @@ static void fill_row(struct table *table, const struct joist_program *program,
   }
 }
 
+/* The plan of body r of instruction k; NULL if it is not run. */
+static const struct joist_plan *plan_of_body(const struct joist_plan *plan, uint32_t k,
+                                             uint32_t r) {
+  for (uint32_t g = 0; plan != NULL && g < plan->group_count; g++)
+    if (plan->groups[g].kind == JOIST_GROUP_ARRAY && plan->groups[g].instruction == k)
+      return plan->bodies[plan->groups[g].first_body + r];
+  return NULL;
+}
+
 /* Those of the bodies of an instruction follow it. */
-static void fill_rows(struct table *table, const struct joist_program *program, int depth,
+static void fill_rows(struct table *table, const struct joist_program *program,
+                      const struct joist_plan *plan, int depth,
                       const struct joist_print_words *words) {
   const struct joist_print_words inside = {.source = words->source, .context = words->context};
   for (uint32_t k = 0; k < program->instruction_count; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
-    fill_row(table, program, i, depth, words);
+    fill_row(table, program, plan, i, depth, words);
     for (uint32_t r = 0; r < i->region_count; r++)
-      fill_rows(table, i->regions[r], depth + 1, &inside);
+      fill_rows(table, i->regions[r], plan_of_body(plan, k, r), depth + 1, &inside);
   }
 }
 
 SEXP joist_r_program_table(SEXP compiled) {
-  static const char *columns[] = {"result",     "op",     "operands",  "operand_dtypes",
-                                  "attributes", "dtype",  "ambiguous", "shape",
-                                  "bytes",      "source", "depth",     ""};
+  static const char *columns[] = {"result", "op",        "operands", "operand_dtypes", "attributes",
+                                  "dtype",  "ambiguous", "shape",    "bytes",          "kept",
+                                  "source", "depth",     ""};
   struct table table = {.trace = joist_r_trace_of(compiled)};
   const struct joist_program *const program = &table.trace->program;
   const struct joist_print_words words = words_of(&compiled);
@@ -197,12 +213,12 @@ SEXP joist_r_program_table(SEXP compiled) {
   table.columns = PROTECT(Rf_mkNamed(VECSXP, columns));
   for (int c = RESULT; c <= DEPTH; c++)
     SET_VECTOR_ELT(table.columns, c,
-                   Rf_allocVector(c == AMBIGUOUS ? LGLSXP
-                                  : c == BYTES   ? REALSXP
-                                  : c == DEPTH   ? INTSXP
-                                                 : STRSXP,
+                   Rf_allocVector(c == AMBIGUOUS            ? LGLSXP
+                                  : c == BYTES || c == KEPT ? REALSXP
+                                  : c == DEPTH              ? INTSXP
+                                                            : STRSXP,
                                   n));
-  fill_rows(&table, program, 0, &words);
+  fill_rows(&table, program, table.trace->plan, 0, &words);
   UNPROTECT(1);
   return table.columns;
 }
