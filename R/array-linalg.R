@@ -15,6 +15,8 @@
 #' @param a,x A tensor: a matrix or a batch of matrices.
 #' @param b The right-hand sides, as columns of a matrix; a vector is one column, and the solution
 #'   is then a vector. `NULL` for the inverse of `a`.
+#' @param tol A matrix is singular if its reciprocal condition number is less than this R number, as
+#'   for R's [solve()]; with 0, only if it is exactly.
 #' @param left `FALSE` solves `x %*% a == b`, with the right-hand sides as rows.
 #' @param lower `TRUE` for a lower triangular matrix.
 #' @param unit_diag `TRUE` takes the diagonal for ones without reading it.
@@ -27,10 +29,9 @@
 #'   `L %*% t(L) == x`. `nv_det()` has the shape of the batch, a scalar without one;
 #'   `nv_determinant()` is a list of `modulus`, the logarithm of the absolute value, and
 #'   `sign`, which is 1 or -1, or a complex number of modulus 1.
-#' @section Errors: `joist_value_error` when a matrix is singular (exactly, or with a reciprocal
-#'   condition number below 2^-52 as for R's `solve()`), not positive definite (the leading
-#'   minor is named), or has elements that are not finite; `joist_shape_error` when it is not
-#'   square or `b` does not fit.
+#' @section Errors: `joist_value_error` when a matrix is singular (exactly, or by `tol`), not
+#'   positive definite (the leading minor is named), or has elements that are not finite, and for a
+#'   `tol` that is not a number; `joist_shape_error` when it is not square or `b` does not fit.
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), "f64")
 #' nv_solve(a, c(1, 2))
@@ -40,13 +41,20 @@
 #' nv_triangular_solve(r, c(1, 2), lower = FALSE, transpose = TRUE)
 #' nv_det(a)
 #' @export
-nv_solve <- function(a, b = NULL) {
-  if (is.null(b)) nv_inv(a) else solve_columns("solve", a, b)
+nv_solve <- function(a, b = NULL, tol = .Machine$double.eps) {
+  if (is.null(b)) nv_inv(a, tol) else solve_columns("solve", a, b, condition_from(tol))
 }
 
 #' @rdname nv_solve
 #' @export
-nv_inv <- function(a) linear_algebra("inverse", list(a))
+nv_inv <- function(a, tol = .Machine$double.eps) {
+  linear_algebra("inverse", list(a), condition_from(tol))
+}
+
+condition_from <- function(tol) {
+  check_number(tol, "tol")
+  if (tol != .Machine$double.eps) list(from = tol)
+}
 
 #' @rdname nv_solve
 #' @export
@@ -95,7 +103,9 @@ nv_determinant <- function(x, logarithm = TRUE) {
 
 #' @rdname nv_solve
 #' @export
-solve.nv_tensor <- function(a, b, ...) if (missing(b)) nv_solve(a) else nv_solve(a, b)
+solve.nv_tensor <- function(a, b, tol = .Machine$double.eps, ...) {
+  nv_solve(a, if (!missing(b)) b, tol)
+}
 
 #' @rdname nv_solve
 #' @export

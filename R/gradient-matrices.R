@@ -18,7 +18,8 @@ matrix_gradient_rules <- list(
     list(NULL, matrix_product(unpack_bytes(x[[1L]], at$k), g, FALSE, FALSE))
   },
   solve = function(g, x, y, at) {
-    right <- nv_solve(adjoint(x[[1L]]), g)
+    tol <- if (is.null(at$from)) .Machine$double.eps else at$from
+    right <- nv_solve(adjoint(x[[1L]]), g, tol)
     list(-product_adjoint(right, y[[1L]]), right)
   },
   inverse = function(g, x, y, at) {

@@ -85,6 +85,8 @@ nv_nextafter <- function(x, y) {
   of_common_float(x, y, wide = FALSE, function(x, y) {
     bits <- integer_bits(x)
     one <- nv_scalar(1L, dtype(bits))
+    # Those of -0 and NaN may be the least or the largest.
+    bits <- nv_ifelse(x == 0 | nv_is_nan(x), one, bits)
     away <- (y > x) == (x > 0)
     from_bits <- function(bits) nv_bitcast_convert(bits, dtype(x))
     least <- nv_copysign(from_bits(one), y)

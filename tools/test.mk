@@ -14,10 +14,10 @@ steps := build sanitizers install testthat packages cuda check lint gradients co
   numpy measured versions docs pages warnings rooms scripts verbs dlpack neighbours
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
-  batches-long ways traced-long traced-gradients-long
+  batches-long ways traced-long traced-gradients-long signals
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
-  zarr3 tensorstore arrow)
+  zarr3 tensorstore arrow signals)
 
 all: $(steps)
 long: $(long_steps)
@@ -194,6 +194,7 @@ local/python/numpy-2.2.6: requires := numpy==2.2.6
 local/python/living: requires := numpy==2.4.6 jax==0.10.2 ml_dtypes==0.6.0 array-api-strict==2.6.1
 local/python/array-api: requires := pytest==9.2.0 pytest-json-report==1.5.0 \
   hypothesis==6.170.15 ndindex==1.10.1
+local/python/signals: requires := numpy==2.4.6 scipy==1.17.1
 local/python/files: requires := numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0
 local/python/zarr2: requires := zarr==2.18.7 numcodecs==0.15.1 numpy==1.26.4
 local/python/zarr3: requires := zarr==3.1.6 numpy==2.4.6 dask==2026.8.0 xarray==2026.9.0
@@ -292,6 +293,9 @@ numbers: install
 
 loops: install
 	@NOTE=. $(step) $(r) -f tests/gradients/random.R --args 10000 1 $(cores)
+
+signals: install local/python/signals
+	@$(call step,R:reticulate) $(r) -f tests/signals/compare.R --args $(call python,signals)
 
 batches-long: install
 	@$(step) $(r) -f tests/batches/sweep.R --args 40 1

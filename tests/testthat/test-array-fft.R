@@ -72,6 +72,53 @@ test_that("lines along any dimension are transformed, as by fft() and mvfft()", 
   expect_near(nv_irfft(nv_rfft(nv_tensor(Re(a), "f64")), 3:5), Re(a), "f64", "back")
 })
 
+test_that("long lines side by side, real ones and those of other lengths, equal the definition", {
+  set.seed(5)
+  for (n in c(4099, 4200, 9216, 10007)) {
+    at <- sort(sample(n, 40))
+    turns <- outer(at - 1, seq_len(n) - 1) %% n
+    wanted <- function(m, sign = -1) exp(sign * 2i * pi * turns / n) %*% m
+    m <- matrix(random_complex(n * 3), n)
+    for (d in c("c64", "c128")) {
+      real <- if (d == "c64") "f32" else "f64"
+      z <- as_array(nv_tensor(m, d))
+      r <- as_array(nv_tensor(Re(m), real))
+      near <- function(y, want) {
+        error <- max(Mod(as_array(y[at, ]) - want)) / sqrt(mean(Mod(want)^2))
+        # The sums of the definition are rounded in double.
+        expect_lt(error, if (d == "c64") 3e-6 else 1e-12, label = paste(n, d))
+      }
+      near(t(nv_fft(nv_tensor(t(z), d), dims = 2)), wanted(z))
+      near(t(nv_ifft(nv_tensor(t(z), d), dims = 2)), wanted(z, 1) / n)
+      near(nv_fft(nv_tensor(r, real), dims = 1), wanted(r))
+      near(t(nv_fft(nv_tensor(t(r), real), dims = 2)), wanted(r))
+      near(nv_ifft(nv_tensor(r, real), dims = 1), wanted(r, 1) / n)
+      near(nv_fft(nv_tensor(z[-(1:9), ], d), n, 1), wanted(rbind(z[-(1:9), ], matrix(0, 9, 3))))
+    }
+  }
+})
+
+test_that("real numbers in lines of any shape have the transform of complex ones", {
+  set.seed(6)
+  for (n in c(1:9, 15, 16, 37, 74, 512)) {
+    x <- nv_tensor(array(rnorm(n * 5 * 9), c(5, n, 9)), "f64")
+    for (f in list(nv_fft, nv_ifft)) {
+      expect_near(f(x, dims = 2), as_array(f(nv_convert(x, "c128"), dims = 2)), "c128", n)
+    }
+    expect_near(nv_fft(x, n + 3, 2), as_array(nv_fft(nv_convert(x, "c128"), n + 3, 2)), "c128", n)
+  }
+})
+
+test_that("tables that are kept give the same bits", {
+  x <- nv_tensor(cos(1:4099), "f32")
+  first <- nv_fft(x)
+  for (n in 101:112) nv_fft(nv_tensor(seq_len(n), "f32"))
+  expect_identical(nv_fft(x), first)
+  expect_identical(nv_fft(x), first)
+  nv_trim_memory()
+  expect_identical(nv_fft(x), first)
+})
+
 test_that("lengths, norms and dtypes are as asked for", {
   x <- nv_tensor(c(1, -2, 4), "f64")
   expect_near(nv_fft(x, 5), by_definition(c(1, -2, 4), 5), "c128", "longer")

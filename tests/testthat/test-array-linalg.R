@@ -46,6 +46,31 @@ test_that("equations, inverses and determinants are those of base R, in every dt
   }
 })
 
+test_that("`tol` is the least reciprocal condition number, as for base R's solve()", {
+  set.seed(8)
+  for (n in c(3, 20)) {
+    a <- diag(10^seq(0, -18, length.out = n)) + upper.tri(diag(n)) * 0.1
+    b <- matrix(rnorm(2 * n), n)
+    x <- nv_tensor(a, "f64")
+    expect_error(solve(a, b))
+    expect_error(nv_solve(x, b), class = "joist_value_error")
+    expect_error(nv_inv(x), class = "joist_value_error")
+    expect_equal(as_array(nv_solve(x, b, tol = 0)), solve(a, b, tol = 0))
+    expect_equal(as_array(solve(x, b, tol = 0)), solve(a, b, tol = 0))
+    expect_equal(as_array(solve(x, tol = 0)), solve(a, tol = 0))
+    expect_equal(as_array(jit(function(x) nv_inv(x, tol = 0))(x)), solve(a, tol = 0))
+    slope <- gradient(function(x) sum(nv_solve(x, b, tol = 0)))(x)[[1L]]
+    want <- -solve(t(a), matrix(1, n, 2), tol = 0) %*% t(solve(a, b, tol = 0))
+    expect_equal(as_array(slope), want)
+    well <- diag(n) + 0.01
+    expect_identical(nv_solve(nv_tensor(well, "f64"), tol = 1e-3), nv_solve(nv_tensor(well, "f64")))
+    expect_error(solve(well, tol = 0.99))
+    expect_error(nv_solve(nv_tensor(well, "f64"), tol = 0.99), class = "joist_value_error")
+  }
+  expect_error(nv_inv(nv_tensor(matrix(1, 2, 2)), tol = 0), class = "joist_value_error")
+  expect_error(nv_inv(nv_tensor(diag(2)), tol = NA), class = "joist_value_error")
+})
+
 test_that("f32 is computed in double and rounded once", {
   set.seed(2)
   x <- round_to(matrix(rnorm(36), 6), "f32")

@@ -67,6 +67,8 @@ test_that("the next number has no other before it", {
     expect_true(as.logical(nv_is_finite(top)))
     expect_identical(as_array(nv_nextafter(top, nv_scalar(Inf, d)), "double"), Inf)
     expect_true(is.nan(as_array(nv_nextafter(nv_scalar(NaN, d), nv_scalar(1, d)), "double")))
+    expect_silent(after <- nv_nextafter(nv_tensor(rep(-0, 99), d), nv_scalar(-1, d)))
+    expect_identical(as_array(after, "double"), rep(-unit[[d]], 99))
     expect_true(is.nan(as_array(nv_nextafter(nv_scalar(1, d), nv_scalar(NaN, d)), "double")))
   }
   expect_identical(as_array(nv_nextafter(nv_tensor(c(1, NA), "f64"), 2)), c(1 + 2^-52, NA))

@@ -10,7 +10,7 @@
 enum {
   JOIST_FFT_LANES_MAX = 16,
   JOIST_FFT_PASSES_MAX = 40,
-  JOIST_FFT_RADIX_MAX = 31 /* transforms with a larger prime factor are convolutions */
+  JOIST_FFT_RADIX_MAX = 127 /* transforms with a larger prime factor are convolutions */
 };
 
 /* One pass of Stockham's algorithm: `before` is the product of the factors of the passes before it,
@@ -46,6 +46,8 @@ struct joist_fft_kernel {
   void *(*transform)(const struct joist_fft_passes *passes, void *lanes, void *spare);
   /* Multiplies element e by table[e], then conjugates it if asked to. */
   void (*turn)(size_t n, const void *table, bool conjugate, void *lanes);
+  /* Multiplies by others in lanes, then conjugates if asked to. */
+  void (*multiply)(size_t n, const void *by, bool conjugate, void *lanes);
   /* Multiplies element e of lane l by coarse[e / steps] * fine[e % steps], complex doubles in
    * lanes. */
   void (*twist)(size_t n, size_t steps, const double *coarse, const double *fine, void *lanes);

@@ -223,7 +223,7 @@ static joist_status infer_spectrum(struct decision *d, struct joist_error *error
   if (status != JOIST_OK) return status;
   d->promoted = d->result;
   const joist_dtype parts = joist_dtype_complex(d->result.dtype);
-  const bool real = d->op == JOIST_OP_RFFT && d->result.dtype != parts;
+  const bool real = d->op != JOIST_OP_IRFFT && d->result.dtype != parts;
   read_all_in(d, real ? joist_dtype_real(parts) : parts);
   d->result.dtype = d->op == JOIST_OP_IRFFT ? joist_dtype_real(parts) : parts;
   return JOIST_OK;

@@ -13,6 +13,7 @@
 #include "core/device.h"
 #include "core/kernels/half_tables.h"
 #include "core/kernels/kernels.h"
+#include "core/ops/signal/fft.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/finalizers.h"
@@ -89,6 +90,7 @@ SEXP joist_r_memory(SEXP limit) {
 
 SEXP joist_r_trim_memory(void) {
   joist_r_free_payloads();
+  joist_fft_forget();
   return Rf_ScalarReal((double)joist_device_trim());
 }
 
@@ -100,6 +102,7 @@ void joist_r_unload(void) {
   joist_r_collect(true);
   joist_native_stop();
   joist_half_tables_forget();
+  joist_fft_forget();
   if (!joist_r_has_finalizers() && joist_pool_figures().used == 0) return;
 #ifndef _WIN32
   static const char here = 0;

@@ -27,6 +27,8 @@ joist_solver joist_solve_chol, joist_solve_linear, joist_solve_triangular, joist
  * joist_solve_det() without calls of LAPACK, from several threads at once. False if the matrix may
  * be singular, or has elements that are not finite: then `out` is undefined, and `a` lost. */
 enum { JOIST_SMALL = 16 };
+/* The reciprocal condition number from which equations are solved. */
+double joist_least_condition(const struct joist_problem *problem);
 typedef bool joist_small_solver(const struct joist_problem *problem);
 joist_small_solver joist_small_linear, joist_small_det;
 

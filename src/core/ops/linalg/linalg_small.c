@@ -78,7 +78,7 @@ bool joist_small_linear(const struct joist_problem *problem) {
   const double size = (double)n;
   const double condition = norm * bound(problem->a, n, inverse, true) *
                            bound(problem->a, n, inverse, false) * size * size;
-  if (!(condition < 0.5 / DBL_EPSILON)) return false;
+  if (!(condition < 0.5 / fmax(DBL_EPSILON, joist_least_condition(problem)))) return false;
   if (problem->b != NULL) {
     memcpy(problem->out, problem->b, n * columns * sizeof(double));
   } else {

@@ -60,6 +60,11 @@ static void load_right_sides(const struct joist_problem *problem) {
   for (size_t j = 0; j < n; j++) problem->out[j * (n + 1) * width] = 1;
 }
 
+double joist_least_condition(const struct joist_problem *problem) {
+  const bool known = joist_attributes_find(problem->attributes, JOIST_ATTRIBUTE_FROM) != NULL;
+  return known ? joist_attribute_number(problem->attributes, JOIST_ATTRIBUTE_FROM) : DBL_EPSILON;
+}
+
 /* As R's solve() does, a matrix whose inverse would have no correct digit is an error. */
 joist_status joist_solve_linear(const struct joist_problem *problem, struct joist_error *error) {
   const int n = problem->n, columns = problem->b != NULL ? problem->columns : n;
@@ -78,7 +83,7 @@ joist_status joist_solve_linear(const struct joist_problem *problem, struct jois
     status = JOIST_FAIL(error, JOIST_E_SINGULAR, .count = {(size_t)info}, .batch = problem->batch);
   } else {
     joist_lapack.gecon[kind]("1", &n, problem->a, &n, &norm, &reciprocal, work, more, &info, 1);
-    if (reciprocal < DBL_EPSILON)
+    if (reciprocal < joist_least_condition(problem))
       status = JOIST_FAIL(error, JOIST_E_NEARLY_SINGULAR, .number = {reciprocal},
                           .batch = problem->batch);
   }

@@ -7,11 +7,12 @@
  * in external or hierarchical memory", J. Supercomputing 4, 1990). A length with a large prime
  * factor becomes a convolution of a length without (Bluestein, IEEE Trans. Audio 18, 1970). Which
  * way is taken depends on the shape alone. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/pool.h"
 #include "core/kernels/kernels.h"
+#include "core/ops/signal/fft.h"
 #include "core/ops/signal/fft_line.h"
 #include "core/program/call.h"
 #include "core/types/error.h"
@@ -127,12 +128,15 @@ static void run_real(const struct batch *b, size_t first, char *lanes, char *spa
     job->kernel->split(job->length, job->pairs, z, other);
     z = other;
   }
-  job->kernel->store(job->n / 2 + 1, z, job->scale, job->reverse, lanes_left(b, first), &to);
+  const bool mirrored = job->whole && job->halved;
+  if (mirrored) job->kernel->mirror(job->n, job->reverse, z);
+  job->kernel->store(job->whole ? job->n : job->n / 2 + 1, z, job->scale, job->reverse && !mirrored,
+                     lanes_left(b, first), &to);
 }
 
 static void run_half(const struct batch *b, size_t first, char *lanes, char *spare) {
   const struct joist_fft_job *const job = b->job;
-  const size_t element = 2 * job->kernel->width * job->size, half = job->n / 2 + 1;
+  const size_t element = joist_fft_element(job), half = job->n / 2 + 1;
   const struct joist_fft_lines from = lanes_of(b, &b->in, b->from, true, first);
   struct joist_fft_lines to = lanes_of(b, &b->out, b->to, false, first);
   job->kernel->load(job->read, &from, lanes);
@@ -165,15 +169,16 @@ static void run_task(const void *context, size_t task, size_t worker) {
 static joist_status run_batch(struct batch *b, const struct joist_run *run,
                               struct joist_error *error) {
   const struct joist_fft_job *const job = b->job;
-  const size_t width = job->kernel->width, element = 2 * width * job->size;
-  b->room = 2 * joist_round_up((job->m + 1) * element, ALIGNMENT);
+  const size_t width = job->kernel->width;
+  const size_t longest = job->whole && job->m <= job->n ? job->n : job->m + 1;
+  b->room = 2 * joist_round_up(longest * joist_fft_element(job), ALIGNMENT);
   const size_t tasks = joist_divide_up(b->lines, width), work = job->m * width * WORK;
   const int threads = joist_threads_for(run, tasks * work, tasks);
-  void *const memory = malloc(b->room * (size_t)threads + ALIGNMENT);
+  void *const memory = joist_scratch_allocate(b->room * (size_t)threads + ALIGNMENT);
   if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   b->scratch = (char *)memory + ALIGNMENT - (uintptr_t)memory % ALIGNMENT;
   const joist_status status = joist_tasks_run_on(run, threads, tasks, work, run_task, b, error);
-  free(memory);
+  joist_scratch_free(memory);
   return status;
 }
 
@@ -200,15 +205,58 @@ static joist_status run_lines(const struct batch *b, const struct joist_run *run
   return status;
 }
 
+/* ---- tables of the latest transforms ---- */
+
+enum { KEPT = 8, KEPT_BYTES = 8 << 20 /* of each */ };
+static struct joist_fft_job kept[KEPT]; /* the latest first, without gaps */
+
+/* Takes the tables that were kept of a transform like this one. */
+static bool take_tables(struct joist_fft_job *job, bool single) {
+  const bool halved = joist_fft_halves(job, single);
+  for (size_t k = 0; k < KEPT; k++) {
+    struct joist_fft_job found = kept[k];
+    if (found.kernel != job->kernel || found.n != job->n || found.split != single ||
+        found.halved != halved)
+      continue;
+    found.form = job->form;
+    found.whole = job->whole;
+    found.read = job->read;
+    found.scale = job->scale;
+    found.reverse = job->reverse;
+    *job = found;
+    memmove(kept + k, kept + k + 1, (KEPT - 1 - k) * sizeof *kept);
+    kept[KEPT - 1] = (struct joist_fft_job){.n = 0};
+    return true;
+  }
+  return false;
+}
+
+static void keep_tables(struct joist_fft_job *job) {
+  if (job->bytes > KEPT_BYTES) {
+    joist_fft_finish(job);
+    return;
+  }
+  joist_fft_finish(&kept[KEPT - 1]);
+  memmove(kept + 1, kept, (KEPT - 1) * sizeof *kept);
+  kept[0] = *job;
+}
+
+void joist_fft_forget(void) {
+  for (size_t k = 0; k < KEPT; k++) joist_fft_finish(&kept[k]);
+  memset(kept, 0, sizeof kept);
+}
+
 static joist_status run(const struct joist_call *call, enum joist_fft_form form,
                         struct joist_error *error) {
   const struct joist_attributes *const attributes = joist_call_attributes(call);
   const int dim = joist_attribute_dim(attributes);
   const joist_dtype dtype = call->instruction->signature.operand[0];
+  const bool real = joist_dtype_real(dtype) == dtype;
   const bool wide = joist_dtype_real(dtype) == JOIST_F64;
   struct joist_fft_job job = {.kernel = joist_fft_find(wide),
                               .size = wide ? sizeof(double) : sizeof(float),
-                              .form = form,
+                              .form = form == JOIST_FFT_COMPLEX && real ? JOIST_FFT_REAL : form,
+                              .whole = form == JOIST_FFT_COMPLEX && real,
                               .n = length_of(attributes),
                               .reverse = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_REVERSE),
                               .scale = joist_attribute_number(attributes, JOIST_ATTRIBUTE_SCALE)};
@@ -221,16 +269,16 @@ static joist_status run(const struct joist_call *call, enum joist_fft_form form,
   if (b.lines == 0 || b.out.middle == 0) return JOIST_OK;
   job.read = joist_smaller(b.in.middle, form == JOIST_FFT_HALF ? job.n / 2 + 1 : job.n);
   const bool single = one_by_one(&job, b.lines);
-  joist_status status = JOIST_OK;
-  if (joist_fft_prepare(&job, single))
-    status = single ? run_lines(&b, call->run, error) : run_batch(&b, call->run, error);
-  else
-    status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  joist_fft_finish(&job);
+  if (!take_tables(&job, single) && !joist_fft_prepare(&job, single, call->run)) {
+    joist_fft_finish(&job);
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  }
+  const joist_status status =
+      single ? run_lines(&b, call->run, error) : run_batch(&b, call->run, error);
+  keep_tables(&job);
   return status;
 }
 
-/* A real operand has the imaginary part 0. */
 joist_status joist_fft_run(const struct joist_call *call, struct joist_error *error) {
   return run(call, JOIST_FFT_COMPLEX, error);
 }

@@ -4,20 +4,19 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/pool.h"
 #include "core/kernels/kernels.h"
 #include "core/types/error.h"
 
 enum { WORK = 8, ALIGNMENT = 64 };
 
-static void *aligned(void *memory) {
-  return (char *)memory + ALIGNMENT - (uintptr_t)memory % ALIGNMENT;
-}
+static char *aligned(char *memory) { return memory + ALIGNMENT - (uintptr_t)memory % ALIGNMENT; }
 
 /* ---- lanes ---- */
 
 void *joist_fft_lanes(const struct joist_fft_job *job, size_t given, void *lanes, void *spare) {
   const struct joist_fft_kernel *const kernel = job->kernel;
-  const size_t element = 2 * kernel->width * job->size;
+  const size_t element = joist_fft_element(job);
   memset((char *)lanes + given * element, 0, (job->m - given) * element);
   if (!job->convolved) return kernel->transform(&job->passes[0], lanes, spare);
   kernel->turn(job->length, job->chirp, false, lanes);
@@ -30,13 +29,17 @@ void *joist_fft_lanes(const struct joist_fft_job *job, size_t given, void *lanes
 
 /* ---- a long line: columns, then rows ---- */
 
+/* A convolution goes back from the rows to the columns, without a change of their order. */
 struct split {
   const struct joist_fft_job *job;
-  const char *re, *im; /* of what is read, `stride` real numbers apart */
+  const char *re, *im; /* of what is read, `stride` real numbers apart; NULL: real numbers */
   char *to_re, *to_im;
   size_t stride, to_stride;
   double scale;
-  char *between; /* m complex numbers: row after row of the transposed matrix */
+  bool conjugate; /* the result */
+  char *between;  /* m complex numbers: row after row of the transposed matrix */
+  char *tail;     /* the last row that a convolution reads, filled up with zeros */
+  char *response; /* where the transformed rows are to go in lanes, or NULL */
   char *scratch;
   size_t room;
 };
@@ -69,27 +72,87 @@ static size_t steps_of(size_t rows) {
   return steps;
 }
 
+/* The scratch memory of a worker. */
+struct bench {
+  char *lanes, *spare;
+  double *twists;
+};
+
+static size_t longest_of(const struct joist_fft_job *job) {
+  const size_t rows = job->passes[0].n, columns = job->passes[1].n;
+  return rows < columns ? columns : rows;
+}
+
+static struct bench bench_of(const struct split *s, size_t worker) {
+  const size_t bytes = longest_of(s->job) * joist_fft_element(s->job);
+  struct bench bench = {.lanes = s->scratch + worker * s->room};
+  bench.spare = bench.lanes + bytes;
+  bench.twists = (double *)(void *)(bench.spare + bytes);
+  return bench;
+}
+
+/* Multiplies element e of lane l by exp(-2 pi i e (first + l) / m). */
+static void twist(const struct joist_fft_job *job, size_t n, size_t first, size_t lines,
+                  double *twists, void *z) {
+  const size_t steps = steps_of(n);
+  double *const fine = twists + 2 * job->kernel->width * (n / steps + 1);
+  write_twists(job, first, n, lines, steps, twists, fine);
+  job->kernel->twist(n, steps, twists, fine, z);
+}
+
+/* Lines from `first` on, `by` real numbers apart; the last of `count` is repeated. */
+static struct joist_fft_lines lines_of(const struct joist_fft_job *job, const char *re,
+                                       const char *im, size_t by, size_t stride, size_t first,
+                                       size_t count) {
+  struct joist_fft_lines lines = {.stride = stride};
+  for (size_t l = 0; l < job->kernel->width; l++) {
+    const size_t at = joist_smaller(first + l, count - 1) * by * job->size;
+    lines.re[l] = (char *)re + at;
+    lines.im[l] = im == NULL ? NULL : (char *)im + at;
+  }
+  return lines;
+}
+
+/* Columns of the transposed matrix that is between the steps. */
+static struct joist_fft_lines columns_between(const struct split *s, size_t first) {
+  const size_t rows = s->job->passes[0].n, columns = s->job->passes[1].n;
+  return lines_of(s->job, s->between, s->between + s->job->size, 2 * rows, 2, first, columns);
+}
+
+/* The columns of the line times its chirp. */
+static void load_chirped(const struct split *s, size_t first, char *lanes) {
+  const struct joist_fft_job *const job = s->job;
+  const size_t rows = job->passes[0].n, columns = job->passes[1].n, whole = job->length / columns;
+  const size_t element = joist_fft_element(job), given = joist_divide_up(job->length, columns);
+  const struct joist_fft_lines from =
+      lines_of(job, s->re, s->im, s->stride, columns * s->stride, first, columns);
+  job->kernel->load(whole, &from, lanes);
+  if (whole < given) {
+    const struct joist_fft_lines tail =
+        lines_of(job, s->tail, s->tail + job->size, 2, 2, first, columns);
+    job->kernel->load(1, &tail, lanes + whole * element);
+  }
+  job->kernel->multiply(given, (char *)job->chirp + first / job->kernel->width * given * element,
+                        false, lanes);
+  memset(lanes + given * element, 0, (rows - given) * element);
+}
+
 static void transform_columns(const void *context, size_t task, size_t worker) {
   const struct split *const s = context;
   const struct joist_fft_job *const job = s->job;
   const size_t rows = job->passes[0].n, columns = job->passes[1].n;
-  const size_t width = job->kernel->width, first = task * width, steps = steps_of(rows);
-  char *const lanes = s->scratch + worker * s->room;
-  char *const spare = lanes + 2 * rows * width * job->size;
-  double *const coarse = (double *)(void *)(spare + 2 * rows * width * job->size);
-  double *const fine = coarse + 2 * width * (rows / steps + 1);
-  struct joist_fft_lines from = {.stride = columns * s->stride}, to = {.stride = 2};
-  for (size_t l = 0; l < width; l++) {
-    const size_t column = joist_smaller(first + l, columns - 1);
-    from.re[l] = (char *)s->re + column * s->stride * job->size;
-    from.im[l] = (char *)s->im + column * s->stride * job->size;
-    to.re[l] = s->between + column * rows * 2 * job->size;
-    to.im[l] = to.re[l] + job->size;
+  const size_t width = job->kernel->width, first = task * width;
+  const struct bench bench = bench_of(s, worker);
+  if (job->convolved && s->response == NULL) {
+    load_chirped(s, first, bench.lanes);
+  } else {
+    const struct joist_fft_lines from =
+        lines_of(job, s->re, s->im, s->stride, columns * s->stride, first, columns);
+    job->kernel->load(rows, &from, bench.lanes);
   }
-  job->kernel->load(rows, &from, lanes);
-  void *const z = job->kernel->transform(&job->passes[0], lanes, spare);
-  write_twists(job, first, rows, columns, steps, coarse, fine);
-  job->kernel->twist(rows, steps, coarse, fine, z);
+  void *const z = job->kernel->transform(&job->passes[0], bench.lanes, bench.spare);
+  twist(job, rows, first, columns, bench.twists, z);
+  const struct joist_fft_lines to = columns_between(s, first);
   job->kernel->store(rows, z, 1, false, joist_smaller(width, columns - first), &to);
 }
 
@@ -98,41 +161,74 @@ static void transform_rows(const void *context, size_t task, size_t worker) {
   const struct joist_fft_job *const job = s->job;
   const size_t rows = job->passes[0].n, columns = job->passes[1].n;
   const size_t width = job->kernel->width, first = task * width;
-  char *const lanes = s->scratch + worker * s->room;
-  char *const spare = lanes + 2 * columns * width * job->size;
-  struct joist_fft_lines from = {.stride = 2 * rows}, to = {.stride = rows * s->to_stride};
-  for (size_t l = 0; l < width; l++) {
-    const size_t row = joist_smaller(first + l, rows - 1);
-    from.re[l] = s->between + row * 2 * job->size;
-    from.im[l] = from.re[l] + job->size;
-    to.re[l] = s->to_re + row * s->to_stride * job->size;
-    to.im[l] = s->to_im + row * s->to_stride * job->size;
+  const size_t count = joist_smaller(width, rows - first), bytes = columns * joist_fft_element(job);
+  const struct bench bench = bench_of(s, worker);
+  struct joist_fft_lines lines =
+      lines_of(job, s->between, s->between + job->size, 2, 2 * rows, first, rows);
+  job->kernel->load(columns, &lines, bench.lanes);
+  char *z = job->kernel->transform(&job->passes[1], bench.lanes, bench.spare);
+  if (s->response != NULL) {
+    memcpy(s->response + task * bytes, z, bytes);
+    return;
   }
-  job->kernel->load(columns, &from, lanes);
-  void *const z = job->kernel->transform(&job->passes[1], lanes, spare);
-  job->kernel->store(columns, z, s->scale, false, joist_smaller(width, rows - first), &to);
+  if (job->convolved) {
+    job->kernel->multiply(columns, (char *)job->response + task * bytes, true, z);
+    char *const other = z == bench.lanes ? bench.spare : bench.lanes;
+    z = job->kernel->transform(&job->passes[1], z, other);
+    twist(job, columns, first, rows, bench.twists, z);
+  } else {
+    lines = lines_of(job, s->to_re, s->to_im, s->to_stride, rows * s->to_stride, first, rows);
+  }
+  job->kernel->store(columns, z, job->convolved ? 1 : s->scale, !job->convolved && s->conjugate,
+                     count, &lines);
 }
 
-/* A complex line of m elements. */
+/* The last step of a convolution. */
+static void return_columns(const void *context, size_t task, size_t worker) {
+  const struct split *const s = context;
+  const struct joist_fft_job *const job = s->job;
+  const size_t rows = job->passes[0].n, columns = job->passes[1].n, whole = job->length / columns;
+  const size_t element = joist_fft_element(job), given = joist_divide_up(job->length, columns);
+  const size_t width = job->kernel->width, first = task * width, rest = job->length % columns;
+  const struct bench bench = bench_of(s, worker);
+  const struct joist_fft_lines from = columns_between(s, first);
+  job->kernel->load(rows, &from, bench.lanes);
+  char *const z = job->kernel->transform(&job->passes[0], bench.lanes, bench.spare);
+  job->kernel->multiply(given, (char *)job->last + task * given * element, true, z);
+  struct joist_fft_lines to =
+      lines_of(job, s->to_re, s->to_im, s->to_stride, columns * s->to_stride, first, columns);
+  job->kernel->store(whole, z, s->scale, s->conjugate, joist_smaller(width, columns - first), &to);
+  if (rest <= first) return;
+  for (size_t l = 0; l < width; l++) {
+    to.re[l] += whole * to.stride * job->size;
+    to.im[l] += whole * to.stride * job->size;
+  }
+  job->kernel->store(1, z + whole * element, s->scale, s->conjugate,
+                     joist_smaller(width, rest - first), &to);
+}
+
+/* A complex line of m elements, or of a convolution. */
 static joist_status run_split(struct split *s, const struct joist_run *run,
                               struct joist_error *error) {
   const struct joist_fft_job *const job = s->job;
   const size_t rows = job->passes[0].n, columns = job->passes[1].n, width = job->kernel->width;
   const size_t tasks[2] = {joist_divide_up(columns, width), joist_divide_up(rows, width)};
-  const size_t longest = rows < columns ? columns : rows, steps = steps_of(rows);
+  const size_t longest = longest_of(job), steps = steps_of(longest);
+  const size_t work[2] = {rows * width * WORK, columns * width * WORK};
   const int threads = joist_threads_for(run, job->m * WORK, tasks[0]);
+  const bool returns = job->convolved && s->response == NULL;
   s->room = joist_round_up(
-      4 * longest * width * job->size + 2 * width * (rows / steps + 1 + steps) * sizeof(double),
-      ALIGNMENT);
-  void *const memory = malloc(s->room * (size_t)threads + ALIGNMENT);
+      2 * longest * joist_fft_element(job) + 4 * width * (steps + 1) * sizeof(double), ALIGNMENT);
+  char *const memory = joist_scratch_allocate(s->room * (size_t)threads + ALIGNMENT);
   if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   s->scratch = aligned(memory);
   joist_status status =
-      joist_tasks_run_on(run, threads, tasks[0], rows * width * WORK, transform_columns, s, error);
+      joist_tasks_run_on(run, threads, tasks[0], work[0], transform_columns, s, error);
   if (status == JOIST_OK)
-    status = joist_tasks_run_on(run, threads, tasks[1], columns * width * WORK, transform_rows, s,
-                                error);
-  free(memory);
+    status = joist_tasks_run_on(run, threads, tasks[1], work[1], transform_rows, s, error);
+  if (status == JOIST_OK && returns)
+    status = joist_tasks_run_on(run, threads, tasks[0], work[0], return_columns, s, error);
+  joist_scratch_free(memory);
   return status;
 }
 
@@ -167,7 +263,7 @@ static void read_line(const struct joist_fft_job *job, const char *from, size_t 
 
 static void write_line(const struct joist_fft_job *job, const char *from, size_t stride, char *to) {
   const bool wide = job->size == sizeof(double);
-  const size_t count = job->form == JOIST_FFT_REAL ? job->n / 2 + 1 : job->n;
+  const size_t count = job->form == JOIST_FFT_REAL && !job->whole ? job->n / 2 + 1 : job->n;
   for (size_t k = 0; k < count; k++) {
     const double re = number(job, from, 2 * k) * job->scale;
     const double im = number(job, from, 2 * k + 1) * job->scale;
@@ -192,109 +288,131 @@ static void read_and_write(struct split *s, char *from, char *to) {
   s->stride = s->to_stride = 2;
 }
 
-/* Complex numbers times those of a table; then conjugated if asked to. */
-static void multiply(const struct joist_fft_job *job, size_t n, const void *table, bool conjugate,
-                     char *line) {
-  const joist_dtype dtype = job->size == sizeof(double) ? JOIST_C128 : JOIST_C64;
-  const void *operands[2] = {line, table};
-  joist_kernel_find(JOIST_OP_MUL, dtype)(n, operands, line);
-  if (conjugate) joist_kernel_find(JOIST_OP_CONJ, dtype)(n, operands, line);
-}
-
-static joist_status run_convolution(struct split *s, char *line, const struct joist_run *run,
-                                    struct joist_error *error) {
+/* The last row of a line, which has not all columns. */
+static void fill_tail(const struct split *s) {
   const struct joist_fft_job *const job = s->job;
-  multiply(job, job->n, job->chirp, false, line);
-  read_and_write(s, line, line);
-  s->scale = 1;
-  joist_status status = run_split(s, run, error);
-  if (status != JOIST_OK) return status;
-  multiply(job, job->m, job->response, true, line);
-  status = run_split(s, run, error);
-  if (status == JOIST_OK) multiply(job, job->n, job->last, true, line);
-  return status;
+  const size_t columns = job->passes[1].n, size = job->size, rest = job->length % columns;
+  memset(s->tail, 0, 2 * columns * size);
+  for (size_t k = 0; k < rest; k++) {
+    const size_t at = (job->length - rest + k) * s->stride * size;
+    memcpy(s->tail + 2 * k * size, s->re + at, size);
+    if (s->im != NULL) memcpy(s->tail + (2 * k + 1) * size, s->im + at, size);
+  }
 }
 
 joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, char *to,
                             size_t stride, const struct joist_run *run, struct joist_error *error) {
-  const bool direct = job->form == JOIST_FFT_COMPLEX && job->read == job->n && !job->convolved;
+  const bool direct = (job->form == JOIST_FFT_COMPLEX || job->whole) && job->read == job->n;
   const size_t bytes = joist_round_up(2 * job->m * job->size, ALIGNMENT);
-  void *const memory = malloc((direct ? 1 : 2) * bytes + ALIGNMENT);
+  const size_t tail = job->convolved ? 2 * job->passes[1].n * job->size : 0;
+  char *const memory = joist_scratch_allocate((direct ? 1 : 2) * bytes + tail);
   if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  struct split s = {.job = job, .scale = 1, .between = aligned(memory)};
+  struct split s = {.job = job, .scale = 1, .between = memory + tail, .tail = memory};
   char *const line = s.between + bytes;
-  joist_status status;
   if (direct) {
-    const size_t first = job->reverse ? job->size : 0, second = job->size - first;
+    const size_t first = job->reverse && !job->whole ? job->size : 0, second = job->size - first;
     s.re = from + first;
-    s.im = from + second;
+    s.im = job->whole ? NULL : from + second;
     s.to_re = to + first;
     s.to_im = to + second;
-    s.stride = s.to_stride = 2 * stride;
+    s.stride = job->whole ? stride : 2 * stride;
+    s.to_stride = 2 * stride;
     s.scale = job->scale;
-    status = run_split(&s, run, error);
+    s.conjugate = job->whole && job->reverse;
   } else {
     read_line(job, from, stride, line);
     read_and_write(&s, line, line);
-    status = job->convolved ? run_convolution(&s, line, run, error) : run_split(&s, run, error);
-    if (status == JOIST_OK) write_line(job, line, stride, to);
   }
-  free(memory);
+  if (job->convolved) fill_tail(&s);
+  const joist_status status = run_split(&s, run, error);
+  if (status == JOIST_OK && !direct) write_line(job, line, stride, to);
+  joist_scratch_free(memory);
   return status;
 }
 
 /* ---- tables ---- */
 
 /* The transform of the chirp that a line is convolved with. */
-static bool write_response(struct joist_fft_job *job) {
-  const size_t element = 2 * job->kernel->width * job->size, bytes = 2 * job->m * job->size;
-  if (job->split) {
-    void *const memory = malloc(bytes + ALIGNMENT);
-    if (memory == NULL) return false;
-    struct split s = {.job = job, .scale = 1, .between = aligned(memory)};
-    read_and_write(&s, job->response, job->response);
-    const struct joist_run run = {.threads = 1};
-    const joist_status status = run_split(&s, &run, NULL);
-    free(memory);
-    return status == JOIST_OK;
-  }
-  char *const memory = malloc(2 * job->m * element + ALIGNMENT);
+static bool write_response(struct joist_fft_job *job, char *sequence, const struct joist_run *run) {
+  const size_t bytes = job->m * joist_fft_element(job);
+  const bool split = job->split;
+  char *const memory =
+      joist_scratch_allocate((split ? 2 * job->m * job->size : 2 * bytes) + ALIGNMENT);
   if (memory == NULL) return false;
   char *const lanes = aligned(memory);
-  struct joist_fft_lines lines = {.stride = 2};
-  for (size_t l = 0; l < job->kernel->width; l++) {
-    lines.re[l] = job->response;
-    lines.im[l] = lines.re[l] + job->size;
+  bool done = true;
+  if (split) {
+    struct split s = {.job = job, .between = memory, .response = job->response};
+    const struct joist_run quiet = {.threads = run->threads, .parallel_from = run->parallel_from};
+    read_and_write(&s, sequence, sequence);
+    done = run_split(&s, &quiet, NULL) == JOIST_OK;
+  } else {
+    struct joist_fft_lines lines = lines_of(job, sequence, sequence + job->size, 0, 2, 0, 1);
+    job->kernel->load(job->m, &lines, lanes);
+    const void *const z = job->kernel->transform(&job->passes[0], lanes, lanes + bytes);
+    lines = lines_of(job, job->response, (char *)job->response + job->size, 0, 2, 0, 1);
+    job->kernel->store(job->m, z, 1, false, 1, &lines);
   }
-  job->kernel->load(job->m, &lines, lanes);
-  const void *const z = job->kernel->transform(&job->passes[0], lanes, lanes + job->m * element);
-  job->kernel->store(job->m, z, 1, false, 1, &lines);
-  free(memory);
-  return true;
+  joist_scratch_free(memory);
+  return done;
 }
 
-static bool write_chirps(struct joist_fft_job *job) {
+/* Number k of a table: of lanes if the line is split. */
+static void put_chirp(const struct joist_fft_job *job, void *table, size_t k, double re,
+                      double im) {
   const bool wide = job->size == sizeof(double);
-  const size_t bytes = 2 * job->size;
-  struct joist_turns turns;
-  const size_t n = job->length;
+  if (!job->split) {
+    joist_fft_put(table, wide, k, re, im);
+    return;
+  }
+  const size_t columns = job->passes[1].n, width = job->kernel->width, column = k % columns;
+  const size_t given = joist_divide_up(job->length, columns);
+  const size_t at = 2 * width * (column / width * given + k / columns) + column % width;
+  if (wide) {
+    ((double *)table)[at] = re;
+    ((double *)table)[at + width] = im;
+  } else {
+    ((float *)table)[at] = (float)re;
+    ((float *)table)[at + width] = (float)im;
+  }
+}
+
+static bool write_chirps(struct joist_fft_job *job, const struct joist_run *run) {
+  const bool wide = job->size == sizeof(double);
+  const size_t bytes = 2 * job->size, n = job->length, width = job->kernel->width;
+  size_t room = n, responses = job->m;
+  if (job->split) {
+    const size_t rows = job->passes[0].n, columns = job->passes[1].n;
+    room = joist_round_up(columns, width) * joist_divide_up(n, columns);
+    responses = joist_round_up(rows, width) * columns;
+  }
+  struct joist_turns turns = {.n = 0};
+  job->bytes = (2 * room + responses) * bytes + ALIGNMENT;
+  job->tables = calloc(job->bytes, 1);
+  char *const sequence = joist_scratch_allocate(job->m * bytes);
+  if (job->tables == NULL || sequence == NULL || !joist_turns_make(2 * n, &turns)) {
+    joist_scratch_free(sequence);
+    return false;
+  }
+  job->chirp = aligned(job->tables);
+  job->last = (char *)job->chirp + room * bytes;
+  job->response = (char *)job->last + room * bytes;
+  memset(sequence, 0, job->m * bytes);
   size_t square = 0; /* k^2 modulo 2 n */
-  job->chirp = calloc(2 * n + job->m, bytes);
-  if (job->chirp == NULL || !joist_turns_make(2 * n, &turns)) return false;
-  job->last = (char *)job->chirp + n * bytes;
-  job->response = (char *)job->last + n * bytes;
   for (size_t k = 0; k < n; k++) {
     double w[2];
     joist_turns_read(&turns, square, w);
     square += 2 * k + 1;
     if (square >= 2 * n) square -= 2 * n;
-    joist_fft_put(job->chirp, wide, k, w[0], w[1]);
-    joist_fft_put(job->last, wide, k, w[0] / (double)job->m, -w[1] / (double)job->m);
-    joist_fft_put(job->response, wide, k, w[0], -w[1]);
-    if (k > 0) joist_fft_put(job->response, wide, job->m - k, w[0], -w[1]);
+    put_chirp(job, job->chirp, k, w[0], w[1]);
+    put_chirp(job, job->last, k, w[0] / (double)job->m, -w[1] / (double)job->m);
+    joist_fft_put(sequence, wide, k, w[0], -w[1]);
+    if (k > 0) joist_fft_put(sequence, wide, job->m - k, w[0], -w[1]);
   }
   joist_turns_free(&turns);
-  return write_response(job);
+  const bool done = write_response(job, sequence, run);
+  joist_scratch_free(sequence);
+  return done;
 }
 
 static bool write_pairs(struct joist_fft_job *job) {
@@ -311,10 +429,9 @@ static bool write_pairs(struct joist_fft_job *job) {
   return true;
 }
 
-bool joist_fft_prepare(struct joist_fft_job *job, bool single) {
+bool joist_fft_prepare(struct joist_fft_job *job, bool single, const struct joist_run *run) {
   const bool wide = job->size == sizeof(double);
-  job->halved = !single && job->form != JOIST_FFT_COMPLEX && job->n % 2 == 0 &&
-                (job->form == JOIST_FFT_HALF || job->read % 2 == 0);
+  job->halved = joist_fft_halves(job, single);
   job->length = job->halved ? job->n / 2 : job->n;
   job->convolved = !joist_fft_is_smooth(job->length);
   job->m = job->convolved ? joist_fft_smooth_from(2 * job->length - 1) : job->length;
@@ -329,11 +446,11 @@ bool joist_fft_prepare(struct joist_fft_job *job, bool single) {
     return false;
   }
   if (job->halved && !write_pairs(job)) return false;
-  return !job->convolved || write_chirps(job);
+  return !job->convolved || write_chirps(job, run);
 }
 
 void joist_fft_finish(struct joist_fft_job *job) {
-  free(job->chirp);
+  free(job->tables);
   free(job->pairs);
   free(job->memory[0]);
   free(job->memory[1]);
