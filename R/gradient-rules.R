@@ -315,12 +315,20 @@ gradient_rules <- c(matrix_gradient_rules, list(
     slope <- quantile_slope(gamma_log_density(x[[1L]], y[[1L]]), x[[2L]], at)
     list(function() -(g * slope * gamma_slope(x[[1L]], y[[1L]], at$lower)), g * slope)
   },
+  # By the smaller of x and 1 - x, which has more digits.
   inverse_beta = function(g, x, y, at) {
-    slope <- quantile_slope(beta_log_density(x[[1L]], x[[2L]], y[[1L]]), x[[3L]], at)
+    turned <- y[[1L]] > 0.5
+    a <- nv_ifelse(turned, x[[2L]], x[[1L]])
+    b <- nv_ifelse(turned, x[[1L]], x[[2L]])
+    end <- nv_ifelse(turned, y[[2L]], y[[1L]])
+    slope <- quantile_slope(beta_log_density(a, b, end), x[[3L]], at)
+    both <- if (is.null(g[[1L]])) -g[[2L]] else if (is.null(g[[2L]])) g[[1L]] else g[[1L]] - g[[2L]]
     by_shape <- function(k) {
-      -(g * slope * beta_slopes(x[[1L]], x[[2L]], y[[1L]], at$lower)[[k]])
+      own <- beta_slopes(a, b, end, at$lower)[[k]]
+      other <- beta_slopes(a, b, end, !isTRUE(at$lower))[[3L - k]]
+      -(both * slope * nv_ifelse(turned, other, own))
     }
-    list(function() by_shape(1L), function() by_shape(2L), g * slope)
+    list(function() by_shape(1L), function() by_shape(2L), both * slope)
   },
 
   # ---- other names ----

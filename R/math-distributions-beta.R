@@ -55,11 +55,12 @@ nv_pbeta <- function(q, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
 nv_qbeta <- function(p, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   in_f64("nv_qbeta", list(p, shape1, shape2), function(p, a, b) {
-    beta_quantile(a, b, log_share(p, log.p), lower.tail)
+    beta_quantiles(a, b, log_share(p, log.p), lower.tail)[[1L]]
   })
 }
 
-beta_quantile <- function(a, b, log_p, lower) {
+# x, and 1 - x.
+beta_quantiles <- function(a, b, log_p, lower) {
   distribution_operation("inverse_beta", list(a, b, log_p), lower = lower)
 }
 
@@ -234,7 +235,8 @@ t_quantile <- function(p, df, log) {
   }
   both <- nv_min(both, 0)
   half <- scalar_like(0.5, n)
-  ratio <- beta_quantile(half, n / 2, both, FALSE) / beta_quantile(n / 2, half, both, TRUE)
+  ends <- beta_quantiles(half, n / 2, both, FALSE)
+  ratio <- ends[[1L]] / ends[[2L]]
   # Of the square, where that would not be a double.
   logarithm <- -(both + t_tail_scale(n)) / n
   size <- nv_sqrt(n) * nv_ifelse(logarithm > 230, nv_exp(logarithm), nv_sqrt(ratio))

@@ -52,7 +52,9 @@ nv_plnorm <- function(q, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FALS
 #' @export
 nv_qlnorm <- function(p, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  in_f64("nv_qlnorm", list(p, meanlog, sdlog), function(p, mean, sd) {
+  name <- name_by_depth("nv_qlnorm", p, log.p)
+  on.exit(distributions$shallow <- FALSE)
+  in_f64(name, list(p, meanlog, sdlog), function(p, mean, sd) {
     nv_exp(nv_qnorm(p, mean, sd, lower.tail, log.p))
   })
 }
@@ -244,8 +246,9 @@ nv_pf <- function(q, df1, df2, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   in_f64("nv_pf", list(q, df1, df2), function(q, df1, df2) {
     at <- of_ratio(df1 / df2 * nv_max(q, 0), df1, df2)
-    own <- beta_share(at$a, at$b, at$share, lower.tail, log.p)
-    other <- beta_share(at$a, at$b, at$share, !lower.tail, log.p)
+    # One of them is asked of 1/2, for all elements at once.
+    own <- beta_share(at$a, at$b, nv_ifelse(at$turned, 0.5, at$share), lower.tail, log.p)
+    other <- beta_share(at$a, at$b, nv_ifelse(at$turned, at$share, 0.5), !lower.tail, log.p)
     nv_ifelse(known_degrees(df1, df2), nv_ifelse(at$turned, other, own), NaN)
   })
 }
@@ -255,10 +258,8 @@ nv_pf <- function(q, df1, df2, lower.tail = TRUE, log.p = FALSE) {
 nv_qf <- function(p, df1, df2, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   in_f64("nv_qf", list(p, df1, df2), function(p, df1, df2) {
-    log_p <- log_share(p, log.p)
-    near <- beta_quantile(df1 / 2, df2 / 2, log_p, lower.tail)
-    far <- beta_quantile(df2 / 2, df1 / 2, log_p, !lower.tail)
-    nv_ifelse(known_degrees(df1, df2), df2 / df1 * (near / far), NaN)
+    ends <- beta_quantiles(df1 / 2, df2 / 2, log_share(p, log.p), lower.tail)
+    nv_ifelse(known_degrees(df1, df2), df2 / df1 * (ends[[1L]] / ends[[2L]]), NaN)
   })
 }
 
@@ -363,11 +364,8 @@ nv_pnbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
 nv_qnbinom <- function(p, size, prob, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   in_f64("nv_qnbinom", list(p, size, prob), function(p, size, prob) {
-    known <- nv_replace_na(prob > 0 & prob <= 1 & size >= 0, FALSE)
-    own <- list(nv_ifelse(known, size, 1), nv_ifelse(known, prob, 0.5))
-    least_count(p, own, lower.tail, log.p, known, 0, Inf, function(count, own, lower) {
-      negative_binomial_share(count, own[[1L]], own[[2L]], lower, TRUE)
-    })
+    operands <- list(size, prob, log_share(p, log.p))
+    distribution_operation("negative_binomial_quantile", operands, lower = lower.tail)
   })
 }
 
@@ -401,43 +399,14 @@ nv_dhyper <- function(x, m, n, k, log = FALSE) {
   })
 }
 
-# The logarithm of the share of counts up to `x`, or beyond. Of both the smaller one is added up,
-# from its largest term on, as in Smyth's phyper() of R.
-hypergeometric_share <- function(x, m, n, k, lower) {
-  least <- nv_max(k - n, 0)
-  most <- nv_min(m, k)
-  inside <- x >= least & x < most
-  below <- x < least
-  x <- nv_ifelse(inside, x, least)
-  turned <- x * (m + n) > k * m
-  at <- nv_ifelse(turned, k - x - 1, x)
-  white <- nv_ifelse(turned, n, m)
-  black <- nv_ifelse(turned, m, n)
-  sums <- nv_while(
-    list(at = at, term = nv_ifelse(inside, 1, 0), sum = nv_ifelse(inside, 0, 0)),
-    function(s) {
-      nv_reduce_any(nv_replace_na(s$term >= 2^-53 * (1 + s$sum) & s$at > 0, FALSE))
-    },
-    function(s) {
-      more <- s$at * (black - k + s$at) / (k + 1 - s$at) / (white + 1 - s$at)
-      term <- nv_ifelse(s$at > 0, s$term * more, 0)
-      list(at = s$at - 1, term = term, sum = s$sum + term)
-    }
-  )
-  share <- nv_min(log_hypergeometric(at, white, black, k) + nv_log1p(sums$sum), 0)
-  value <- nv_ifelse(turned == lower, log_rest(share), share)
-  nv_ifelse(inside, value, nv_ifelse(below == lower, -Inf, 0))
-}
-
 #' @rdname nv_dgeom
 #' @export
 nv_phyper <- function(q, m, n, k, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   in_f64("nv_phyper", list(q, m, n, k), function(q, m, n, k) {
-    own <- hypergeometric(m, n, k)
-    count <- nearest_count(nv_floor(q + 1e-7))
-    value <- do.call(hypergeometric_share, c(list(count), own[1:3], lower.tail))
-    nv_stop_gradient(nv_ifelse(own[[4L]], density_of(value, log.p), NaN))
+    distribution_operation(
+      "hypergeometric_share", list(m, n, k, q), lower = lower.tail, logarithm = log.p
+    )
   })
 }
 
@@ -446,59 +415,9 @@ nv_phyper <- function(q, m, n, k, lower.tail = TRUE, log.p = FALSE) {
 nv_qhyper <- function(p, m, n, k, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   in_f64("nv_qhyper", list(p, m, n, k), function(p, m, n, k) {
-    own <- hypergeometric(m, n, k)
-    least <- nv_max(own[[3L]] - own[[2L]], 0)
-    most <- nv_min(own[[1L]], own[[3L]])
-    tail <- function(count, own, lower) do.call(hypergeometric_share, c(list(count), own, lower))
-    least_count(p, own[1:3], lower.tail, log.p, own[[4L]], least, most, tail)
+    operands <- list(m, n, k, log_share(p, log.p))
+    distribution_operation("hypergeometric_quantile", operands, lower = lower.tail)
   })
-}
-
-# The least count from `least` to `most` whose share, of which `log_tail()` gives the logarithm, is
-# reached, but for rounding, by the smaller of both tails, as for the quantiles of Poisson's
-# distribution. First twice as far each time, then by bisection.
-least_count <- function(p, own, lower, log, known, least, most, log_tail) {
-  p <- nv_stop_gradient(log_share(p, log))
-  own <- lapply(own, nv_stop_gradient)
-  valid <- nv_replace_na(known & p <= 0, FALSE)
-  p <- nv_ifelse(valid, p, -1)
-  other <- log_rest(p)
-  below <- if (lower) p else other
-  above <- if (lower) other else p
-  reached <- function(count, own, below, above) {
-    fuzz <- 64 * .Machine$double.eps
-    small <- below < -base::log(2)
-    by_lower <- log_tail(count, own, TRUE) >= below - fuzz
-    nv_ifelse(small, by_lower, log_tail(count, own, FALSE) <= above + fuzz)
-  }
-  least <- nv_ifelse(valid, least, 0)
-  most <- nv_ifelse(valid, most, 1)
-  endless <- above == -Inf
-  start <- list(low = least - 1, high = least, step = nv_ifelse(valid, 1, 2))
-  wide <- nv_while(
-    start,
-    function(s) {
-      far <- endless | s$high >= most | reached(s$high, own, below, above)
-      !nv_reduce_all(nv_replace_na(far, TRUE))
-    },
-    function(s) {
-      far <- reached(s$high, own, below, above) | s$high >= most | endless
-      list(
-        low = nv_ifelse(far, s$low, s$high),
-        high = nv_ifelse(far, s$high, nv_min(s$high + s$step, most)), step = 2 * s$step
-      )
-    }
-  )
-  found <- nv_while(
-    list(low = wide$low, high = wide$high),
-    function(s) nv_reduce_any(nv_replace_na(s$high - s$low > 1, FALSE)),
-    function(s) {
-      middle <- nv_floor((s$low + s$high) / 2)
-      enough <- reached(middle, own, below, above)
-      list(low = nv_ifelse(enough, s$low, middle), high = nv_ifelse(enough, middle, s$high))
-    }
-  )
-  nv_ifelse(valid, nv_ifelse(endless, most, nv_ifelse(below == -Inf, least, found$high)), NaN)
 }
 
 # nolint end

@@ -63,13 +63,8 @@ nv_pnorm <- function(q, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qnorm <- function(p, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  deep <- !is_tensor(p) || is_tracing() || is_chunked(p) || !has_elements(p) ||
-    isTRUE(as.vector(fused("deep", is_deep, p, log.p)))
-  if (!deep) {
-    distributions$shallow <- TRUE
-    on.exit(distributions$shallow <- FALSE)
-  }
-  name <- if (deep) "nv_qnorm" else "nv_qnorm of large shares"
+  name <- name_by_depth("nv_qnorm", p, log.p)
+  on.exit(distributions$shallow <- FALSE)
   in_f64(name, list(p, mean, sd), function(p, mean, sd) {
     z <- if (log.p) normal_log_quantile(p) else normal_quantile(p)
     if (!lower.tail) z <- -z
@@ -160,11 +155,21 @@ normal_log_quantile <- function(p) {
   )(p)
 }
 
-# Whether a tail may be so small that its quantile is beyond 27, for which six more logarithms are
-# computed for each element. Without them a program is traced while `distributions$shallow`.
+# The function's name, which says if no tail is so small that its quantile is beyond 27, for which
+# six more logarithms are computed for each element. Without them a program is traced while
+# `distributions$shallow`.
+name_by_depth <- function(name, p, log) {
+  if (is_tracing()) {
+    return(name)
+  }
+  distributions$shallow <- is_tensor(p) && !is_chunked(p) && has_elements(p) &&
+    !isTRUE(as.vector(fused("deep", is_deep, p, log)))
+  if (distributions$shallow) paste(name, "of large shares") else name
+}
+
 is_deep <- function(p, log) {
   p <- nv_convert(without_mask(p), "f64")
-  nv_reduce_any(if (log) p < -700 | p > -1e-300 else p < 1e-300)
+  nv_reduce_any(if (log) p < -700 & p > -Inf | p > -1e-300 & p < 0 else p > 0 & p < 1e-300)
 }
 
 # Of p - 1/2 and the root of -log of the smaller tail: algorithm AS 241 of Wichura (1988), and from

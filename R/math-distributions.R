@@ -131,15 +131,14 @@ nv_lbeta <- function(a, b) in_f64("nv_lbeta", list(a, b), log_beta)
 #' @rdname nv_lbeta
 #' @export
 nv_beta <- function(a, b) {
-  # In one program its logarithm takes longer, which long operands would notice.
-  few <- max(length(a), length(b)) <= 1e4
-  in_f64(if (few) "nv_beta", list(a, b), custom_gradient(
+  in_f64("nv_beta", list(a, b), custom_gradient(
     function(a, b) {
       direct <- a + b <= 170 & nv_min(a, b) > 1e-300
       p <- nv_ifelse(direct, a, 1)
       q <- nv_ifelse(direct, b, 1)
       product <- nv_gamma(nv_min(p, q)) * (nv_gamma(nv_max(p, q)) / nv_gamma(p + q))
-      nv_ifelse(direct, product, nv_exp(log_beta(a, b)))
+      beyond <- log_beta(nv_ifelse(direct, 1, a), nv_ifelse(direct, 1, b))
+      nv_ifelse(direct, product, nv_exp(beyond))
     },
     function(cotangent, value, a, b) {
       scale <- cotangent * value

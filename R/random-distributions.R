@@ -38,7 +38,7 @@
 nv_rlnorm <- function(shape, meanlog = 0, sdlog = 1, dtype = NULL, key = NULL) {
   random_floats("nv_rlnorm", shape, dtype, key, list(meanlog = meanlog, sdlog = sdlog),
     list(meanlog = any_number, sdlog = from_zero),
-    function(key, meanlog, sdlog) nv_exp(wide_normal(shape, key) * sdlog + meanlog)
+    function(shape, key, meanlog, sdlog) nv_exp(wide_normal(shape, key) * sdlog + meanlog)
   )
 }
 
@@ -47,7 +47,7 @@ nv_rlnorm <- function(shape, meanlog = 0, sdlog = 1, dtype = NULL, key = NULL) {
 nv_rweibull <- function(shape, alpha, scale = 1, dtype = NULL, key = NULL) {
   random_floats("nv_rweibull", shape, dtype, key, list(alpha = alpha, scale = scale),
     list(alpha = positive, scale = from_zero),
-    function(key, alpha, scale) scale * nv_pow(nv_rexp(shape, 1, "f64", key), 1 / alpha)
+    function(shape, key, alpha, scale) scale * nv_pow(nv_rexp(shape, 1, "f64", key), 1 / alpha)
   )
 }
 
@@ -57,7 +57,7 @@ nv_rlogis <- function(shape, location = 0, scale = 1, dtype = NULL, key = NULL) 
   random_floats("nv_rlogis", shape, dtype, key, list(location = location, scale = scale),
     list(location = any_number, scale = from_zero),
     # The odds of a uniform number exp(-t) are 1 / (exp(t) - 1).
-    function(key, location, scale) {
+    function(shape, key, location, scale) {
       location - scale * nv_log(nv_expm1(nv_rexp(shape, 1, "f64", key)))
     }
   )
@@ -68,7 +68,7 @@ nv_rlogis <- function(shape, location = 0, scale = 1, dtype = NULL, key = NULL) 
 nv_rcauchy <- function(shape, location = 0, scale = 1, dtype = NULL, key = NULL) {
   random_floats("nv_rcauchy", shape, dtype, key, list(location = location, scale = scale),
     list(location = any_number, scale = from_zero),
-    function(key, location, scale) {
+    function(shape, key, location, scale) {
       location + scale * nv_tan(pi * nv_runif(shape, -0.5, 0.5, "f64", key))
     }
   )
@@ -78,7 +78,7 @@ nv_rcauchy <- function(shape, location = 0, scale = 1, dtype = NULL, key = NULL)
 #' @export
 nv_rt <- function(shape, df, dtype = NULL, key = NULL) {
   random_floats("nv_rt", shape, dtype, key, list(df = df), list(df = above_zero),
-    function(key, df) {
+    function(shape, key, df) {
       keys <- nv_key_split(key)
       wide_normal(shape, keys[[1L]]) * nv_exp(log_mean_square(shape, df, keys[[2L]]) * -0.5)
     }
@@ -89,7 +89,7 @@ nv_rt <- function(shape, df, dtype = NULL, key = NULL) {
 #' @export
 nv_rchisq <- function(shape, df, dtype = NULL, key = NULL) {
   random_floats("nv_rchisq", shape, dtype, key, list(df = df), list(df = from_zero),
-    function(key, df) nv_rgamma(shape, df / 2, 0.5, "f64", key)
+    function(shape, key, df) nv_rgamma(shape, df / 2, 0.5, "f64", key)
   )
 }
 
@@ -98,7 +98,7 @@ nv_rchisq <- function(shape, df, dtype = NULL, key = NULL) {
 nv_rf <- function(shape, df1, df2, dtype = NULL, key = NULL) {
   random_floats("nv_rf", shape, dtype, key, list(df1 = df1, df2 = df2),
     list(df1 = above_zero, df2 = above_zero),
-    function(key, df1, df2) {
+    function(shape, key, df1, df2) {
       keys <- nv_key_split(key)
       first <- log_mean_square(shape, df1, keys[[1L]])
       nv_exp(first - log_mean_square(shape, df2, keys[[2L]]))
@@ -111,7 +111,7 @@ nv_rf <- function(shape, df1, df2, dtype = NULL, key = NULL) {
 nv_rbeta <- function(shape, shape1, shape2, dtype = NULL, key = NULL) {
   random_floats("nv_rbeta", shape, dtype, key, list(shape1 = shape1, shape2 = shape2),
     list(shape1 = positive, shape2 = positive),
-    function(key, shape1, shape2) {
+    function(shape, key, shape1, shape2) {
       keys <- nv_key_split(key)
       first <- log_gamma_number(shape, shape1, keys[[1L]])
       1 / (1 + nv_exp(log_gamma_number(shape, shape2, keys[[2L]]) - first))
@@ -123,7 +123,7 @@ nv_rbeta <- function(shape, shape1, shape2, dtype = NULL, key = NULL) {
 #' @export
 nv_rgeom <- function(shape, prob, dtype = NULL, key = NULL) {
   random_counts("nv_rgeom", shape, dtype, key, list(prob = prob), list(prob = share_above_zero),
-    function(key, prob) nv_rexp(shape, 1, "f64", key) * ((1 - prob) / prob)
+    function(shape, key, prob) nv_rexp(shape, 1, "f64", key) * ((1 - prob) / prob)
   )
 }
 
@@ -136,12 +136,12 @@ nv_rnbinom <- function(shape, size, prob = NULL, mu = NULL, dtype = NULL, key = 
   if (is.null(mu)) {
     return(random_counts("nv_rnbinom", shape, dtype, key, list(size = size, prob = prob),
       list(size = from_zero, prob = share_above_zero),
-      function(key, size, prob) nv_rgamma(shape, size, 1, "f64", key) * ((1 - prob) / prob)
+      function(shape, key, size, prob) nv_rgamma(shape, size, 1, "f64", key) * ((1 - prob) / prob)
     ))
   }
   random_counts("nv_rnbinom", shape, dtype, key, list(size = size, mu = mu),
     list(size = above_zero, mu = from_zero),
-    function(key, size, mu) { # Poisson counts, if `size` is infinite
+    function(shape, key, size, mu) { # Poisson counts, if `size` is infinite
       finite <- nv_ifelse(size < Inf, size, 1)
       mu * nv_ifelse(size < Inf, nv_rgamma(shape, finite, finite, "f64", key), 1)
     }
@@ -154,10 +154,11 @@ nv_rhyper <- function(shape, m, n, k, dtype = NULL, key = NULL) {
   dtype <- count_dtype("nv_rhyper", dtype)
   made <- random_values("nv_rhyper", shape, key, list(m = m, n = n, k = k),
     list(m = whole_number, n = whole_number, k = whole_number),
-    function(key, m, n, k) {
+    function(shape, key, m, n, k) {
       k <- valid_parameter("nv_rhyper", "k", k, list(k <= m + n, "at most `m + n`"))
       nv_qhyper(nv_runif(shape, 0, 1, "f64", key), m, n, k)
-    }
+    },
+    compile = FALSE
   )
   most <- largest_count(dtype)
   made <- valid_parameter("nv_rhyper", "a count", made, list(made <= most, paste("at most", most)))
@@ -333,15 +334,28 @@ random_counts <- function(name, shape, dtype, key, parameters, valid, f) {
   nv_rpois(shape, means, dtype, keys[[2L]])
 }
 
-random_values <- function(name, shape, key, parameters, valid, f) {
+# Compiled for a shape that is drawn again. `f` reads nothing of the function that it is written in,
+# whose operands would be kept.
+random_values <- function(name, shape, key, parameters, valid, f, compile = TRUE) {
   shape <- drawn_shape(shape)
   key <- as_key(key, first_tensor(parameters))
-  parameters <- wide_operands(parameters, key)
-  for (which in names(parameters)) {
+  wide <- wide_operands(parameters, key)
+  for (which in names(wide)) {
     x <- parameters[[which]]
-    parameters[[which]] <- valid_parameter(name, which, x, valid[[which]](x))
+    if (is.numeric(x) && !is.object(x) && isTRUE(valid[[which]](x)[[1L]])) next
+    wide[[which]] <- valid_parameter(name, which, wide[[which]], valid[[which]](wide[[which]]))
   }
-  nv_broadcast_to(do.call(f, c(list(key), lapply(parameters, fit_parameter, shape))), shape)
+  environment(f) <- environment(random_values)
+  operands <- c(list(key), lapply(unname(wide), fit_parameter, shape))
+  kind <- paste(c(name, names(wide)), collapse = " ")
+  again <- compile && identical(distributions[[kind]], shape)
+  distributions[[kind]] <- shape
+  if (again) fused(kind, drawn_by(f), operands, shape) else drawn_by(f)(operands, shape)
+}
+
+drawn_by <- function(f) {
+  force(f)
+  function(operands, shape) nv_broadcast_to(do.call(f, c(list(shape), operands)), shape)
 }
 
 # `x`, or an error for an element for which the first part of `test` does not hold; the second one

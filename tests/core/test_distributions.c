@@ -133,7 +133,7 @@ static void check_slopes(void) {
 
 static void check_quantiles(void) {
   static const double shapes[] = {0.02, 0.2, 0.5, 1, 3, 40, 500, 1e5};
-  static const double logs[] = {-1e-9, -1e-3, -0.1, -0.6931, -2, -30, -183, -600};
+  static const double logs[] = {-1e-9, -1e-3, -0.1, -0.6931, -2, -30, -183, -600, -1000};
   enum { SHAPES = sizeof shapes / sizeof *shapes, LOGS = sizeof logs / sizeof *logs };
   for (int i = 0; i < SHAPES; i++)
     for (int k = 0; k < LOGS; k++)
@@ -147,7 +147,10 @@ static void check_quantiles(void) {
           CHECK_MSG(fmin(up, down) - off <= p && p <= fmax(up, down) + off,
                     "inverse_gamma(%g, %g): %.17g", a, p, x);
         for (int j = 0; j < SHAPES; j++) {
-          const double b = shapes[j], y = joist_inverse_beta(a, b, p, lower);
+          double both[2];
+          joist_inverse_beta(a, shapes[j], p, lower, both);
+          const double b = shapes[j], y = both[0];
+          CHECK(both[0] == 1 - both[1] || both[1] == 1 - both[0] || both[0] != both[0]);
           const double least = fmax(y - 4 * EPSILON * fmin(y, 1 - y) - EPSILON * (y > 0.5), 0);
           const double most = fmin(y + 4 * EPSILON * fmin(y, 1 - y) + EPSILON * (y > 0.5), 1);
           const double below = joist_incomplete_beta(a, b, least, lower, true);
@@ -184,11 +187,60 @@ static void check_counts(void) {
   CHECK(joist_binomial_quantile(1e9, 0.5, log(0.5), true) == 5e8);
 }
 
+/* The probability of k of a negative binomial number of size 2.5, and of a hypergeometric one. */
+static double negative_binomial(double k) {
+  return exp(joist_log_binomial(2.5, k, 0.3, 0.7)) * 2.5 / (2.5 + k);
+}
+static double hypergeometric(double m, double n, double k, double x) {
+  return exp(joist_log_binomial(x, m - x, 0.5, 0.5) +
+             joist_log_binomial(k - x, n - k + x, 0.5, 0.5) -
+             joist_log_binomial(k, m + n - k, 0.5, 0.5));
+}
+
+static void check_more_counts(void) {
+  double sum = 0;
+  for (int k = 0; k < 60; k++) {
+    sum += negative_binomial(k);
+    for (int more = 0; more < 2 && sum < 1 - 1e-6; more++) {
+      const double by = more ? 1e-9 : -1e-9;
+      const double got = joist_negative_binomial_quantile(2.5, 0.3, log(sum * (1 + by)), true);
+      const double upper =
+          joist_negative_binomial_quantile(2.5, 0.3, log1p(-sum * (1 + by)), false);
+      CHECK_MSG(got == k + more && upper == got, "negative binomial quantile: %g, %g", got, upper);
+    }
+  }
+  static const double balls[][3] = {{30, 40, 20}, {5, 3, 6}, {200, 10, 100}, {1, 1000, 1}};
+  for (int j = 0; j < 4; j++) {
+    const double m = balls[j][0], n = balls[j][1], k = balls[j][2], most = m < k ? m : k;
+    double below = 0;
+    for (double x = k > n ? k - n : 0; x <= most; x++) {
+      below += hypergeometric(m, n, k, x);
+      const double got = joist_hypergeometric_share(m, n, k, x, true, false);
+      CHECK_MSG(fabs(got - below) <= 1e-12 * below, "hypergeometric share of %g: %.17g, not %.17g",
+                x, got, below);
+      const double rest = joist_hypergeometric_share(m, n, k, x, false, true);
+      CHECK(fabs(exp(rest) - (1 - below)) <= 1e-12);
+      for (int more = 0; more < 2 && below < 1 - 1e-6; more++) {
+        const double p = below * (1 + (more ? 1e-9 : -1e-9));
+        const double count = joist_hypergeometric_quantile(m, n, k, log(p), true);
+        const double upper = joist_hypergeometric_quantile(m, n, k, log1p(-p), false);
+        CHECK_MSG(count == x + more && upper == count, "hypergeometric quantile: %g, %g", count,
+                  upper);
+      }
+    }
+  }
+  CHECK(joist_negative_binomial_quantile(3, 1, 0, true) == 0);
+  CHECK(joist_negative_binomial_quantile(3, 0.5, 0, true) == INFINITY);
+  CHECK(isnan(joist_hypergeometric_quantile(3, 2, 6, -1, true)));
+  CHECK(isnan(joist_hypergeometric_share(3.5, 2, 1, 1, true, false)));
+}
+
 int main(void) {
   check_values();
   check_slopes();
   check_quantiles();
   check_counts();
+  check_more_counts();
   for (int f = 0; f < FUNCTIONS; f++)
     printf("%s: at most %.2f epsilon\n", names[f], worst[f] / EPSILON);
   return check_report("distributions");

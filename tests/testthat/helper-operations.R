@@ -25,7 +25,8 @@ without_slope <- c(
   "bitwise_xor", "bitwise_not", "shift_left", "shift_right_arithmetic", "shift_right_logical",
   "popcnt", "imag", "arg", "bitcast_convert", "iota", "order", "top_k", "match", "searchsorted",
   "tabulate", "pack", "unpack", "argmin", "argmax", "fold_in", "random_bits", "randint", "rbinom",
-  "rpois", "rcategorical", "reduce_any", "reduce_all", "poisson_quantile", "binomial_quantile"
+  "rpois", "rcategorical", "reduce_any", "reduce_all", "poisson_quantile", "binomial_quantile",
+  "negative_binomial_quantile", "hypergeometric_share", "hypergeometric_quantile"
 )
 # Those that gradient() refuses.
 without_gradient <- c(
@@ -104,6 +105,13 @@ operation_calls <- function(n, dtype = NULL) {
     inverse_beta = core("inverse_beta", list(some[[1]], some[[2]], minus(some[[2]]))),
     poisson_quantile = core("poisson_quantile", list(some[[1]], minus(some[[2]]))),
     binomial_quantile = core("binomial_quantile", list(some[[1]], some[[2]], minus(some[[2]]))),
+    negative_binomial_quantile = core(
+      "negative_binomial_quantile", list(some[[1]], some[[2]], minus(some[[2]]))
+    ),
+    hypergeometric_share = core("hypergeometric_share", some[c(1, 1, 1, 2)]),
+    hypergeometric_quantile = core(
+      "hypergeometric_quantile", list(some[[1]], some[[1]], some[[1]], minus(some[[2]]))
+    ),
     ifelse = function() nv_ifelse(b, v, w), clamp = function() nv_clamp(low, v, high),
     convert = function() nv_convert(v, "f64"),
     bitcast_convert = function() nv_bitcast_convert(v, if (given) dtype else "i32"),

@@ -95,7 +95,10 @@ test_that("the derivative ends at results that are piecewise constant, not numbe
       rcategorical = function(x) nv_rcategorical(3L, abs(x), key = key_of(x)),
       reduce_any = function(x) nv_reduce_any(x > 0), reduce_all = function(x) nv_reduce_all(x < 9),
       poisson_quantile = function(x) nv_qpois(0.3, abs(x) + 1),
-      binomial_quantile = function(x) nv_qbinom(0.3, 5, abs(x) / 4)
+      binomial_quantile = function(x) nv_qbinom(0.3, 5, abs(x) / 4),
+      negative_binomial_quantile = function(x) nv_qnbinom(0.3, 5, abs(x) / 4),
+      hypergeometric_share = function(x) nv_phyper(x, 9, 8, 5),
+      hypergeometric_quantile = function(x) nv_qhyper(abs(x) / 4, 9, 8, 5)
     )
   )
   expect_setequal(names(functions), without_slope)

@@ -95,7 +95,7 @@ JOIST_DEVICE static inline double trials(const joist_stream &stream, uint64_t el
                                          const joist_binomial &known) {
   double number = 0;
   for (uint32_t attempt = 0;
-       !binomial_attempt(&known, element_block(&stream, element, attempt), &number);)
+       !binomial_attempt(&known, NULL, element_block(&stream, element, attempt), &number);)
     attempt++;
   return number;
 }

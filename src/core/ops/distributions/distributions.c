@@ -13,7 +13,7 @@
 #include "core/types/error.h"
 #include "core/types/shape_rules.h"
 
-enum { BLOCK = 256, WORK = 1000, MOST_OPERANDS = 3, MOST_RESULTS = 2, RECENT_BITS = 11 };
+enum { BLOCK = 256, WORK = 1000, MOST_OPERANDS = 4, MOST_RESULTS = 2, RECENT_BITS = 11 };
 
 struct form {
   bool lower, logarithm;
@@ -34,12 +34,19 @@ FUNCTION(incomplete_gamma, joist_incomplete_gamma(x[0], x[1], form.lower, form.l
 FUNCTION(incomplete_beta, joist_incomplete_beta(x[0], x[1], x[2], form.lower, form.logarithm))
 FUNCTION(incomplete_gamma_slope, joist_incomplete_gamma_slope(x[0], x[1], form.lower))
 FUNCTION(inverse_gamma, joist_inverse_gamma(x[0], x[1], form.lower))
-FUNCTION(inverse_beta, joist_inverse_beta(x[0], x[1], x[2], form.lower))
 FUNCTION(poisson_quantile, joist_poisson_quantile(x[0], x[1], form.lower))
 FUNCTION(binomial_quantile, joist_binomial_quantile(x[0], x[1], x[2], form.lower))
+FUNCTION(negative_binomial_quantile, joist_negative_binomial_quantile(x[0], x[1], x[2], form.lower))
+FUNCTION(hypergeometric_share,
+         joist_hypergeometric_share(x[0], x[1], x[2], x[3], form.lower, form.logarithm))
+FUNCTION(hypergeometric_quantile, joist_hypergeometric_quantile(x[0], x[1], x[2], x[3], form.lower))
 
 static void incomplete_beta_slopes(const double *x, struct form form, double *out) {
   joist_incomplete_beta_slopes(x[0], x[1], x[2], form.lower, out);
+}
+
+static void inverse_beta(const double *x, struct form form, double *out) {
+  joist_inverse_beta(x[0], x[1], x[2], form.lower, out);
 }
 
 struct work {
@@ -64,7 +71,7 @@ static const double *value_of(const struct work *w, const double x[MOST_OPERANDS
   for (int k = 0; k < MOST_OPERANDS; k++) hash = joist_hash_word(hash, bits[k]);
   struct value *const v = &recent[hash * JOIST_GOLDEN >> (64 - RECENT_BITS)];
   if (v->function != w->function || memcmp(v->x, x, sizeof v->x) != 0 ||
-      v->form.lower != w->form.lower || v->form.logarithm != w->form.logarithm) {
+      memcmp(&v->form, &w->form, sizeof v->form) != 0) {
     w->function(x, w->form, v->y);
     v->function = w->function;
     v->form = w->form;
@@ -145,3 +152,6 @@ OPERATION(inverse_gamma, INVERSE_GAMMA)
 OPERATION(inverse_beta, INVERSE_BETA)
 OPERATION(poisson_quantile, POISSON_QUANTILE)
 OPERATION(binomial_quantile, BINOMIAL_QUANTILE)
+OPERATION(negative_binomial_quantile, NEGATIVE_BINOMIAL_QUANTILE)
+OPERATION(hypergeometric_share, HYPERGEOMETRIC_SHARE)
+OPERATION(hypergeometric_quantile, HYPERGEOMETRIC_QUANTILE)

@@ -70,7 +70,7 @@ static double stirling_error(double x) {
 
 /* The shapes of a distribution are the same for many elements. */
 double joist_stirling_error(double x) {
-  enum { RECENT_BITS = 3 };
+  enum { RECENT_BITS = 8 };
   static _Thread_local struct {
     uint64_t bits;
     double value;

@@ -3,7 +3,10 @@
 #include "core/ops/distributions/quantile.h"
 
 #include <float.h>
+#include <stdint.h>
+#include <string.h>
 
+#include "core/base/bits.h"
 #include "core/kernels/special_f64.h"
 #include "core/ops/distributions/mass.h"
 #include "core/ops/distributions/tail.h"
@@ -60,7 +63,8 @@ static double solve(const struct distribution *d, double p, bool lower, double s
     const double odds = d->beta ? x / (1 - x) : x, turn = d->beta ? (d->b - 1) * odds : x;
     const double rise = d->a - turn, newton = error / slope;
     const double by = 1 - newton / 2 * (lower ? rise - slope : rise + slope);
-    const double step = newton / (by > 0.5 ? by < 2 ? by : 2 : 0.5);
+    /* Upper tails of gamma fall as e^-x: far too large an x would come back by factors of e. */
+    const double step = fmax(newton / (by > 0.5 ? by < 2 ? by : 2 : 0.5), -4);
     if (fabs(step) < 1e-10 && fabs(step) >= last) break;
     last = fabs(step);
     double next = x * f64_exp(-step);
@@ -112,16 +116,17 @@ double joist_inverse_gamma(double a, double p, bool lower) {
   return solve(&d, q, below, start > 0 && start < INFINITY ? start : a, INFINITY);
 }
 
-/* What is the same for all shares: ln B(a, b), and the logarithm of the share up to 1/2. */
+/* What is the same for all shares: ln B(a, b), and the logarithms of the shares up to 1/2 and
+ * beyond. */
 struct shapes {
-  double a, b, log_beta, half;
+  double a, b, log_beta, below, above;
 };
 
 static struct shapes shapes_of(double a, double b) {
   static _Thread_local struct shapes last;
   if (last.a != a || last.b != b)
-    last =
-        (struct shapes){a, b, joist_log_beta(a, b), joist_incomplete_beta(a, b, 0.5, true, true)};
+    last = (struct shapes){a, b, joist_log_beta(a, b), joist_incomplete_beta(a, b, 0.5, true, true),
+                           joist_incomplete_beta(a, b, 0.5, false, true)};
   return last;
 }
 
@@ -143,9 +148,8 @@ static double inverse_beta_low(double a, double b, double log_beta, double p, do
   return solve(&d, small ? p : other, small, start > 0 && start < 0.5 ? start : 0.25, 1);
 }
 
-double joist_inverse_beta(double a, double b, double p, bool lower) {
-  if (!(a >= 0 && b >= 0 && p <= 0)) return a < 0 || b < 0 || p > 0 ? (double)NAN : a + b + p;
-  const double other = log_rest(p), below = lower ? p : other, above = lower ? other : p;
+/* Where there is nothing to solve, else NaN. */
+static double inverse_beta_limit(double a, double b, double below, double above) {
   if (below == -INFINITY) return 0;
   if (above == -INFINITY) return 1;
   if ((a == 0 && b == 0) || (a == INFINITY && b == INFINITY)) {
@@ -153,43 +157,85 @@ double joist_inverse_beta(double a, double b, double p, bool lower) {
     return below < -LOG_TWO ? 0 : below > -LOG_TWO ? 1 : 0.5;
   }
   if (a == 0 || b == INFINITY) return 0;
-  if (b == 0 || a == INFINITY) return 1;
+  return b == 0 || a == INFINITY ? 1 : (double)NAN;
+}
+
+void joist_inverse_beta(double a, double b, double p, bool lower, double both[2]) {
+  both[0] = both[1] = a < 0 || b < 0 || p > 0 ? (double)NAN : a + b + p;
+  if (!(a >= 0 && b >= 0 && p <= 0)) return;
+  const double other = log_rest(p), below = lower ? p : other, above = lower ? other : p;
+  both[0] = inverse_beta_limit(a, b, below, above);
+  both[1] = 1 - both[0];
+  if (both[0] == both[0]) return;
   const struct shapes own = shapes_of(a, b);
-  if (below <= own.half) return inverse_beta_low(a, b, own.log_beta, below, above);
-  return 1 - inverse_beta_low(b, a, own.log_beta, above, below);
+  const bool low = below < -LOG_TWO ? below <= own.below : above >= own.above;
+  const double x = low ? inverse_beta_low(a, b, own.log_beta, below, above)
+                       : inverse_beta_low(b, a, own.log_beta, above, below);
+  both[0] = low ? x : 1 - x;
+  both[1] = low ? 1 - x : x;
 }
 
 /* ---- whole numbers ---- */
 
+/* Of the shapes of a distribution: mean; size and probability; or what there is of either kind, and
+ * how many are drawn. */
 struct count {
-  double mean, size, probability;
-  bool binomial;
+  enum { POISSON, BINOMIAL, NEGATIVE_BINOMIAL, HYPERGEOMETRIC } kind;
+  double shape[3], mean, deviation, least, most;
 };
 
 static double log_count_tail(const struct count *c, double k, bool lower) {
-  if (!c->binomial) return joist_incomplete_gamma(k + 1, c->mean, !lower, true);
-  return joist_incomplete_beta(k + 1, c->size - k, c->probability, !lower, true);
+  const double *const shape = c->shape;
+  switch (c->kind) {
+    case POISSON:
+      return joist_incomplete_gamma(k + 1, shape[0], !lower, true);
+    case BINOMIAL:
+      return joist_incomplete_beta(k + 1, shape[0] - k, shape[1], !lower, true);
+    case NEGATIVE_BINOMIAL:
+      return joist_incomplete_beta(shape[0], k + 1, shape[1], lower, true);
+    default:
+      return joist_hypergeometric_share(shape[0], shape[1], shape[2], k, lower, true);
+  }
+}
+
+/* The distribution is the same for many shares, which meet the same counts. */
+static double recent_tail(const struct count *c, double k, bool lower) {
+  enum { RECENT_BITS = 8 };
+  static _Thread_local struct {
+    double key[6], value; /* the key begins with 0 where there is none */
+  } recent[1 << RECENT_BITS];
+  const double key[6] = {1 + c->kind, c->shape[0], c->shape[1], c->shape[2], k, lower};
+  uint64_t bits;
+  memcpy(&bits, &k, sizeof bits);
+  const size_t at = (size_t)(joist_hash_word(lower, bits) * JOIST_GOLDEN >> (64 - RECENT_BITS));
+  if (memcmp(recent[at].key, key, sizeof key) != 0) {
+    recent[at].value = log_count_tail(c, k, lower);
+    memcpy(recent[at].key, key, sizeof key);
+  }
+  return recent[at].value;
 }
 
 /* Whether k is enough, but for rounding. */
 static bool is_reached(const struct count *c, double k, double below, double above) {
   const double fuzz = 64 * DBL_EPSILON;
-  if (c->binomial && k >= c->size) return true;
-  if (below < -LOG_TWO) return log_count_tail(c, k, true) >= below - fuzz;
-  return log_count_tail(c, k, false) <= above + fuzz;
+  if (k >= c->most) return true;
+  if (below < -LOG_TWO) return recent_tail(c, k, true) >= below - fuzz;
+  return recent_tail(c, k, false) <= above + fuzz;
 }
 
-static double least_count(const struct count *c, double deviation, double below, double above) {
+static double least_count(const struct count *c, double p, bool lower) {
+  const double other = log_rest(p), below = lower ? p : other, above = lower ? other : p;
+  if (below == -INFINITY || c->least == c->most) return c->least;
+  if (above == -INFINITY) return c->most;
   const bool small = below < -LOG_TWO;
-  const double guess = c->mean + deviation * rough_normal(small ? below : above, small);
-  const double most = c->binomial ? c->size : INFINITY;
-  double step = 1 + floor(deviation * 0x1p-10), low = -1;
-  double high = floor(guess < 0 ? 0 : guess > most ? most : guess);
+  const double guess = c->mean + c->deviation * rough_normal(small ? below : above, small);
+  double step = 1 + floor(c->deviation * 0x1p-10), low = c->least - 1;
+  double high = floor(guess < c->least ? c->least : guess > c->most ? c->most : guess);
   for (; !is_reached(c, high, below, above); step *= 2) {
     low = high;
-    high = high + step < most ? high + step : most;
+    high = high + step < c->most ? high + step : c->most;
   }
-  for (; low < 0 && high > 0 && high - step >= 0; step *= 2) {
+  for (; low < c->least && high > c->least && high - step >= c->least; step *= 2) {
     if (!is_reached(c, high - step, below, above))
       low = high - step;
     else
@@ -209,11 +255,12 @@ static double least_count(const struct count *c, double deviation, double below,
 double joist_poisson_quantile(double mean, double p, bool lower) {
   if (!(mean >= 0 && p <= 0) || mean == INFINITY)
     return mean < 0 || mean == INFINITY || p > 0 ? (double)NAN : mean + p;
-  const double other = log_rest(p), below = lower ? p : other, above = lower ? other : p;
-  if (mean == 0 || below == -INFINITY) return 0;
-  if (above == -INFINITY) return INFINITY;
-  const struct count c = {.mean = mean};
-  return least_count(&c, sqrt(mean), below, above);
+  const struct count c = {.kind = POISSON,
+                          .shape = {mean},
+                          .mean = mean,
+                          .deviation = sqrt(mean),
+                          .most = mean > 0 ? (double)INFINITY : 0};
+  return least_count(&c, p, lower);
 }
 
 double joist_binomial_quantile(double size, double probability, double p, bool lower) {
@@ -221,11 +268,37 @@ double joist_binomial_quantile(double size, double probability, double p, bool l
       floor(size) != size)
     return size != size || p != p || probability != probability ? size + p + probability
                                                                 : (double)NAN;
-  const double other = log_rest(p), below = lower ? p : other, above = lower ? other : p;
-  if (below == -INFINITY) return 0;
-  if (above == -INFINITY || probability == 1) return size;
-  if (probability == 0 || size == 0) return 0;
   const double mean = size * probability;
-  const struct count c = {.mean = mean, .size = size, .probability = probability, .binomial = true};
-  return least_count(&c, sqrt(mean * (1 - probability)), below, above);
+  const struct count c = {.kind = BINOMIAL,
+                          .shape = {size, probability},
+                          .mean = mean,
+                          .deviation = sqrt(mean * (1 - probability)),
+                          .most = size};
+  return least_count(&c, p, lower);
+}
+
+double joist_negative_binomial_quantile(double size, double probability, double p, bool lower) {
+  if (!(size >= 0 && p <= 0) || size == INFINITY || !(probability > 0 && probability <= 1))
+    return size != size || p != p || probability != probability ? size + p + probability
+                                                                : (double)NAN;
+  const double mean = size * ((1 - probability) / probability);
+  const struct count c = {.kind = NEGATIVE_BINOMIAL,
+                          .shape = {size, probability},
+                          .mean = mean,
+                          .deviation = sqrt(mean / probability),
+                          .most = mean > 0 ? (double)INFINITY : 0};
+  return least_count(&c, p, lower);
+}
+
+double joist_hypergeometric_quantile(double m, double n, double k, double p, bool lower) {
+  if (p != p || !joist_hypergeometric_shapes(&m, &n, &k) || p > 0) return m + n + k + p;
+  const double all = m + n, mean = k * (m / (all > 0 ? all : 1));
+  const double rest = (n / all) * ((all - k) / (all - 1));
+  const struct count c = {.kind = HYPERGEOMETRIC,
+                          .shape = {m, n, k},
+                          .mean = mean,
+                          .deviation = all > 1 ? sqrt(mean * rest) : 0,
+                          .least = k > n ? k - n : 0,
+                          .most = m < k ? m : k};
+  return least_count(&c, p, lower);
 }

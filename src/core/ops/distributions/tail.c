@@ -353,3 +353,46 @@ void joist_incomplete_beta_slopes(double a, double b, double x, bool lower, doub
   const double own = tail_value(tail, tail.lower, false);
   for (int j = 0; j < 2 && tail.lower != lower; j++) slopes[j] = other_slope(own, slopes[j]);
 }
+
+/* ---- hypergeometric ---- */
+
+/* The whole number that it is but for rounding; false if it is none from 0 on. */
+static bool is_count(double *x) {
+  const double whole = rint(*x), rest = fabs(*x - whole);
+  const bool is = rest <= 1e-7 * fmax(fabs(*x), 1) && whole >= 0 && whole < INFINITY;
+  *x = is ? whole : (double)NAN;
+  return is;
+}
+
+bool joist_hypergeometric_shapes(double *m, double *n, double *k) {
+  const bool are = is_count(m) & is_count(n) & is_count(k);
+  if (are && *k > *m + *n) *k = NAN;
+  return are && *k == *k;
+}
+
+/* Of both tails the smaller one is added up, from its largest term on, as in Smyth's phyper() of R.
+ * Turned, the other kind is counted. */
+double joist_hypergeometric_share(double m, double n, double k, double x, bool lower,
+                                  bool logarithm) {
+  if (x != x || !joist_hypergeometric_shapes(&m, &n, &k)) return m + n + k + x;
+  const double least = k > n ? k - n : 0, most = m < k ? m : k;
+  x = floor(x + 1e-7);
+  if (x < least || x >= most) {
+    const bool all = (x < least) != lower;
+    return logarithm ? (all ? 0 : -(double)INFINITY) : all;
+  }
+  const bool turned = x * (m + n) > k * m;
+  const double first = turned ? k - x - 1 : x, white = turned ? n : m, black = turned ? m : n;
+  double term = 1, sum = 1;
+  for (double at = first; at > 0 && term >= DBL_EPSILON / 2 * sum; at--) {
+    term *= at * (black - k + at) / ((k + 1 - at) * (white + 1 - at));
+    sum += term;
+  }
+  const double share = k / (m + n), rest = 1 - share;
+  const double scale = joist_log_binomial(first, white - first, share, rest) +
+                       joist_log_binomial(k - first, black - (k - first), share, rest) -
+                       joist_log_binomial(k, m + n - k, share, rest);
+  const struct tail tail = {.scale = scale, .factor = sum, .lower = !turned};
+  const double value = tail_value(tail, lower, logarithm);
+  return logarithm && value > 0 ? 0 : value;
+}

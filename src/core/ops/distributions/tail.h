@@ -18,4 +18,10 @@ double joist_beta_tail(double a, double b, double x, bool lower, double *log_bin
 double joist_incomplete_gamma_slope(double a, double x, bool lower);
 void joist_incomplete_beta_slopes(double a, double b, double x, bool lower, double slopes[2]);
 
+/* The share of up to x white balls, or of more, among k balls of m white and n black ones; NaN if
+ * these are not whole numbers, up to rounding, which they become. */
+double joist_hypergeometric_share(double m, double n, double k, double x, bool lower,
+                                  bool logarithm);
+bool joist_hypergeometric_shapes(double *m, double *n, double *k);
+
 #endif

@@ -86,6 +86,10 @@ JOIST_INLINE struct joist_binomial binomial_setup(double size, double prob) {
   d.q = 1.0 - d.p;
   const double mean = size * d.p;
   d.inverted = mean < 10;
+  if (mean == 0) {
+    d.none = 1;
+    return d;
+  }
   if (d.inverted) {
     d.none = exp_fine(size * log1m(d.p));
     d.odds = d.p / d.q;
@@ -101,9 +105,15 @@ JOIST_INLINE struct joist_binomial binomial_setup(double size, double prob) {
   return d;
 }
 
+/* Up to where probabilities are added: beyond, there is less than 2^-64 in all. */
+#define MOST_ADDED 110
+JOIST_INLINE double binomial_most(const struct joist_binomial *d) {
+  return d->n < MOST_ADDED ? d->n : MOST_ADDED;
+}
+
 /* Adds up probabilities until they pass u; fails when rounding errors alone are left. */
 JOIST_INLINE bool binomial_invert(const struct joist_binomial *d, double u, double *k) {
-  const double most = d->n < 110 ? d->n : 110; /* beyond, less than 2^-64 in all */
+  const double most = binomial_most(d);
   double rest = u, probability = d->none, x = 0;
   while (rest >= probability) {
     if (x >= most) return false;
@@ -115,13 +125,35 @@ JOIST_INLINE bool binomial_invert(const struct joist_binomial *d, double u, doub
   return true;
 }
 
-/* One attempt with a block of bits: true when it gave a number. */
-JOIST_INLINE bool binomial_attempt(const struct joist_binomial *d, struct joist_block bits,
-                                   double *out) {
+/* The same, of a list of these probabilities. */
+JOIST_INLINE void binomial_list(const struct joist_binomial *d, double listed[MOST_ADDED + 1]) {
+  listed[0] = d->none;
+  for (int x = 1; x <= binomial_most(d); x++)
+    listed[x] = listed[x - 1] * ((d->n - x + 1.0) / x * d->odds);
+}
+JOIST_INLINE bool binomial_invert_listed(const struct joist_binomial *d, const double *listed,
+                                         double u, double *k) {
+  const int most = (int)binomial_most(d);
+  double rest = u;
+  int x = 0;
+  while (rest >= listed[x]) {
+    if (x >= most) return false;
+    rest -= listed[x++];
+  }
+  *k = x;
+  return true;
+}
+
+/* One attempt with a block of bits: true when it gave a number. The list is NULL if there is none.
+ */
+JOIST_INLINE bool binomial_attempt(const struct joist_binomial *d, const double *listed,
+                                   struct joist_block bits, double *out) {
   const double first = unit_of_words(bits.word[0], bits.word[1]);
   double k;
   if (d->inverted) {
-    if (!binomial_invert(d, first, &k)) return false;
+    if (!(listed != NULL ? binomial_invert_listed(d, listed, first, &k)
+                         : binomial_invert(d, first, &k)))
+      return false;
   } else {
     const double u = first - 0.5, v = 1.0 - unit_of_words(bits.word[2], bits.word[3]);
     const double us = 0.5 - fabs(u);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/base/vectorize.h"
 #include "core/kernels/kernels.h"
 #include "core/types/error.h"
@@ -134,12 +135,16 @@ static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n,
     stream.use = JOIST_STREAM_ELEMENT;
     joist_random_kernels()->words(&stream, first, n, words);
     struct joist_binomial known = binomial_setup(size[0], prob[0]);
+    double listed[MOST_ADDED + 1];
+    const bool alike = draw->lhs.single && draw->rhs.single && known.inverted;
+    if (alike) binomial_list(&known, listed);
     for (size_t k = 0; k < n; k++) {
       if (size[k] == 1) continue;
       if (size[k] != known.size || prob[k] != known.prob) known = binomial_setup(size[k], prob[k]);
       struct joist_block block;
       memcpy(block.word, words + 4 * k, sizeof block.word);
-      for (uint32_t attempt = 1; !binomial_attempt(&known, block, &numbers[k]); attempt++)
+      for (uint32_t attempt = 1;
+           !binomial_attempt(&known, alike ? listed : NULL, block, &numbers[k]); attempt++)
         block = element_block(&draw->stream, first + k, attempt);
     }
   }
@@ -149,15 +154,19 @@ static void draw_binomial(const struct joist_draw *draw, size_t first, size_t n,
 joist_status joist_binomial_check(const struct joist_draw *draw, struct joist_error *error) {
   const double most = joist_count_most(draw->dtype);
   const size_t count = joist_parameter_count(draw);
-  for (size_t k = 0; k < count; k++) {
-    double size, prob;
-    joist_parameter_read(&draw->lhs, k, 1, JOIST_F64, &size);
-    joist_parameter_read(&draw->rhs, k, 1, JOIST_F64, &prob);
-    if (!is_size(size, most))
-      return JOIST_FAIL(error, JOIST_E_RBINOM_SIZE, .number = {size, most}, .position = k + 1,
-                        .type = {{draw->dtype, false}});
-    if (!is_probability(prob))
-      return JOIST_FAIL(error, JOIST_E_RBINOM_PROB, .number = {prob}, .position = k + 1);
+  double size[JOIST_DRAW_BLOCK], prob[JOIST_DRAW_BLOCK];
+  for (size_t first = 0; first < count; first += JOIST_DRAW_BLOCK) {
+    const size_t n = joist_smaller(JOIST_DRAW_BLOCK, count - first);
+    joist_parameter_read(&draw->lhs, first, n, JOIST_F64, size);
+    joist_parameter_read(&draw->rhs, first, n, JOIST_F64, prob);
+    for (size_t k = 0; k < n; k++) {
+      const size_t position = first + k + 1;
+      if (!is_size(size[k], most))
+        return JOIST_FAIL(error, JOIST_E_RBINOM_SIZE, .number = {size[k], most},
+                          .position = position, .type = {{draw->dtype, false}});
+      if (!is_probability(prob[k]))
+        return JOIST_FAIL(error, JOIST_E_RBINOM_PROB, .number = {prob[k]}, .position = position);
+    }
   }
   return JOIST_OK;
 }

@@ -58,23 +58,37 @@ joist_status joist_random_exponential_run(const struct joist_call *call,
 
 /* ---- gamma numbers ---- */
 
-static double draw_one_gamma(const struct joist_gamma *known, const struct joist_stream *stream,
-                             uint64_t element, double rate) {
-  double number;
-  if (known->shape == 0 || rate == (double)INFINITY) return 0;
-  if (known->shape == (double)INFINITY || rate == 0) return (double)INFINITY;
-  for (uint32_t attempt = 0; !gamma_attempt(known, stream, element, attempt, &number);) attempt++;
-  return number / rate;
+/* What no attempt is needed for. */
+static bool is_gamma_limit(double shape, double rate, double *number) {
+  const bool none = shape == 0 || rate == (double)INFINITY;
+  *number = none ? 0 : (double)INFINITY;
+  return none || shape == (double)INFINITY || rate == 0;
 }
 
+/* The first attempts are made of words that are drawn side by side. */
 static void draw_gamma(const struct joist_draw *draw, size_t first, size_t n, void *out) {
   double shape[JOIST_DRAW_BLOCK], rate[JOIST_DRAW_BLOCK], numbers[JOIST_DRAW_BLOCK];
+  double normal[2 * JOIST_DRAW_BLOCK];
+  uint32_t words[4 * JOIST_DRAW_BLOCK];
+  const struct joist_random_kernels *const kernels = joist_random_kernels();
+  struct joist_stream stream = draw->stream;
+  stream.use = JOIST_STREAM_ELEMENT;
   read_rates(&draw->lhs, first, n, shape);
   read_rates(&draw->rhs, first, n, rate);
+  kernels->words(&stream, first, n, words);
+  kernels->normal_wide(n, words, normal);
+  stream.attempt = 1;
+  kernels->words(&stream, first, n, words);
   struct joist_gamma known = gamma_setup(shape[0]);
   for (size_t k = 0; k < n; k++) {
     if (shape[k] != known.shape) known = gamma_setup(shape[k]);
-    numbers[k] = draw_one_gamma(&known, &draw->stream, first + k, rate[k]);
+    if (is_gamma_limit(shape[k], rate[k], &numbers[k])) continue;
+    struct joist_block other;
+    memcpy(other.word, words + 4 * k, sizeof other.word);
+    bool made = gamma_of(&known, normal[2 * k], other, &numbers[k]);
+    for (uint32_t attempt = 1; !made; attempt++)
+      made = gamma_attempt(&known, &draw->stream, first + k, attempt, &numbers[k]);
+    numbers[k] /= rate[k];
   }
   joist_convert_find(JOIST_F64, draw->dtype)(n, numbers, out);
 }

@@ -51,12 +51,9 @@ JOIST_INLINE double exp_below(double x) {
   return power;
 }
 
-/* Attempt number `attempt`, of two blocks: true when it gave a number. */
-JOIST_INLINE bool gamma_attempt(const struct joist_gamma *g, const struct joist_stream *stream,
-                                uint64_t element, uint32_t attempt, double *out) {
-  const struct joist_block one = element_block(stream, element, 2 * attempt);
-  const struct joist_block other = element_block(stream, element, 2 * attempt + 1);
-  const double x = normal_wide(one.word[0], one.word[1], one.word[2], one.word[3]).first;
+/* From a normal number and a block of bits: true when they gave a number. */
+JOIST_INLINE bool gamma_of(const struct joist_gamma *g, double x, struct joist_block other,
+                           double *out) {
   const double t = g->c * x, v = 1.0 + t;
   if (!(v > 0)) return false;
   const double u = open_unit_of_words(other.word[0], other.word[1]);
@@ -67,6 +64,15 @@ JOIST_INLINE bool gamma_attempt(const struct joist_gamma *g, const struct joist_
   if (g->shape < 1)
     *out *= exp_below(log_fine(open_unit_of_words(other.word[2], other.word[3])) / g->shape);
   return true;
+}
+
+/* Attempt number `attempt`, of two blocks. */
+JOIST_INLINE bool gamma_attempt(const struct joist_gamma *g, const struct joist_stream *stream,
+                                uint64_t element, uint32_t attempt, double *out) {
+  const struct joist_block one = element_block(stream, element, 2 * attempt);
+  const struct joist_block other = element_block(stream, element, 2 * attempt + 1);
+  return gamma_of(g, normal_wide(one.word[0], one.word[1], one.word[2], one.word[3]).first, other,
+                  out);
 }
 
 /* ---- Poisson numbers ---- */
