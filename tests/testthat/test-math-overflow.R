@@ -451,6 +451,82 @@ test_that("numbers that are computed of R numbers alone are computed in double",
   expect_identical(dtype(jit(f)(y, 0.1)), as_dtype("f32"))
 })
 
+test_that("sums that do not fit are counted exactly, whatever computes what they read", {
+  withr::local_seed(7)
+  counted <- function(expr) unlist(lapply(found(expr), function(w) c(w$count, w$position)))
+  # Halves of 64 bits, whose sums doubles hold.
+  beyond <- function(high, low) {
+    carried <- high + floor(low / 2^32)
+    odd <- which(carried < -2^31 | carried >= 2^31)
+    if (length(odd) > 0L) as.numeric(c(length(odd), odd[1L]))
+  }
+  sums <- list(
+    all = list(NULL, sum), runs = list(1L, colSums), rows = list(2L, rowSums),
+    middle = list(2L, function(x) apply(x, c(1L, 3L), sum)),
+    two = list(c(1L, 3L), function(x) apply(x, 2L, sum))
+  )
+  check <- function(name, size, dim) {
+    dims <- sums[[name]][[1L]]
+    total <- sums[[name]][[2L]]
+    high <- array(floor(runif(prod(dim), -2^size / 3, 2^size)), dim)
+    low <- array(floor(runif(prod(dim), 0, 2^32)), dim)
+    missing <- array(runif(prod(dim)) < 0.1, dim)
+    wide <- nv_tensor(high, "i64") * nv_scalar("4294967296", "i64") + nv_tensor(low, "i64")
+    some <- nv_ifelse(nv_tensor(missing), nv_scalar(NA, "i64"), wide)
+    kept <- beyond(total(high), total(low))
+    left <- beyond(total(ifelse(missing, 0, high)), total(ifelse(missing, 0, low)))
+    note <- paste(name, size, toString(dim))
+    expect_identical(counted(nv_reduce_sum(wide, dims)), kept, info = note)
+    expect_identical(counted(nv_reduce_sum(some, dims, na_rm = TRUE)), left, info = note)
+    for (native in c("never", "wait")) {
+      f <- jit(\(x) nv_reduce_sum(nv_bitwise_xor(nv_bitwise_xor(x, 77L), 77L), dims),
+        native = native
+      )
+      for (k in 1:3) expect_identical(counted(f(wide)), kept, info = note)
+    }
+  }
+  for (dim in list(c(7L, 5L, 3L), c(40L, 300L, 2L), c(1100L, 9L, 3L))) {
+    for (size in c(10, 27, 30.999)) {
+      for (name in c("all", "middle", "two")) check(name, size, dim)
+      for (name in c("runs", "rows")) check(name, size, dim[1:2])
+    }
+  }
+})
+
+test_that("a compiled function that has told of some values still tells of others", {
+  x <- nv_tensor(c("6000000000", "6000000000"), "i64")
+  for (native in c("never", "wait")) {
+    f <- jit(function(x) {
+      doubled <- x * x
+      nv_for(2L, sum(doubled), function(k, y) y + max(doubled))
+    }, native = native)
+    small <- nv_tensor(c("3", "4"), "i64")
+    g <- jit(function(x) sum(x * 1536000000L), native = native)
+    local_promotion(NULL, on = c(overflow = "warn"))
+    call <- function(f, x) quietly(f(x))
+    ops <- function(call) vapply(call$found, function(w) w$op, "")
+    expect_identical(ops(call(f, small)), character())
+    for (k in 1:4) {
+      found <- ops(call(g, x))
+      expect_identical(found, if (k == 1L) "reduce_sum" else character())
+    }
+    # The product does not fit, which is new here.
+    for (k in 1:4) {
+      found <- ops(call(g, x * 2L))
+      expect_identical(found, if (k == 1L) "mul" else character())
+    }
+    expect_identical(as.vector(call(g, small)$value), 7 * 1536000000)
+    # Elsewhere, and under another policy, nothing was told.
+    expect_identical(ops(quietly(g(x))), "reduce_sum")
+    expect_error(with_promotion(NULL, call(g, x), on = c(overflow = "error")),
+      class = "joist_overflow_error"
+    )
+    expect_identical(ops(call(f, x)), "mul")
+    expect_identical(ops(call(f, nv_tensor(c("3037000499", "3"), "i64"))), "add")
+    expect_identical(ops(call(f, x)), character())
+  }
+})
+
 test_that("functions that wrap on the way do not warn", {
   for (dtype in c("i8", "i32", "i64", "ui64")) {
     x <- nv_tensor(c(15, 27, 104), dtype)

@@ -36,8 +36,9 @@ struct cut {
 struct loop {
   const struct joist_plan *plan;
   const struct joist_group *group;
-  void *const *arrays;      /* per value */
-  char *const *accumulated; /* per sink; NULL: sinks are not run */
+  void *const *arrays;             /* per value */
+  char *const *accumulated;        /* per sink; NULL: sinks are not run */
+  const struct joist_halves *sums; /* per sink, what is folded instead; NULL: nothing */
   struct cut cut;
   size_t accumulator;            /* bytes of the largest of the sinks' accumulators */
   const struct joist_step *lone; /* all there is to do is to fold an array */
@@ -61,6 +62,7 @@ struct worker {
   char *rows; /* per sink and depth: a combined row */
   uint32_t depth;
   size_t width;         /* of the rows that are being combined */
+  size_t result;        /* where they are combined to */
   bool fresh;           /* the next row is the first */
   size_t failure;       /* SIZE_MAX, or the index of the first element that failed, and */
   uint32_t instruction; /* where */
@@ -112,6 +114,12 @@ static void fold(const struct joist_step *step, size_t runs, size_t n, struct fo
                                   step->drops_nan, out);
 }
 
+/* Whether what the sink folds is looked at. */
+static bool is_noted(const struct loop *loop, const struct joist_step *step) {
+  const uint8_t watch = loop->plan->program->instructions[step->instruction].watch;
+  return step->counts_wrapped && (loop->tally != NULL || (watch & JOIST_WATCH_SATURATE) != 0);
+}
+
 /* Before a sink folds n integers; products are always looked at. */
 static void note_magnitudes(const struct loop *loop, const struct joist_step *step, size_t n,
                             const void *in) {
@@ -142,12 +150,11 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
   char *const out = loop->accumulated[step->sink] +
                     (first / space.middle * strips + first % space.middle / unit) * step->out.size;
   const size_t whole = n / unit, rest = n % unit;
-  const bool looks = step->counts_wrapped && unit >= LOOKED_AT;
+  const bool noted = is_noted(loop, step), looks = noted && unit >= LOOKED_AT;
   for (size_t k = 0; looks && k < whole; k++)
     fold_watched(loop, step, unit, in, k * unit, out + k * step->out.size);
-  if (step->counts_wrapped && !looks) note_magnitudes(loop, step, whole * unit, in.x);
-  if (step->counts_wrapped && rest > 0)
-    note_magnitudes(loop, step, rest, in.x + whole * unit * step->in[0].size);
+  if (noted && !looks) note_magnitudes(loop, step, whole * unit, in.x);
+  if (noted && rest > 0) note_magnitudes(loop, step, rest, in.x + whole * unit * step->in[0].size);
   if (whole > 0 && !looks) fold(step, whole, unit, in, 0, out);
   if (rest > 0) fold(step, 1, rest, in, whole * unit, out + whole * step->out.size);
   if (loop->decided == NULL) return;
@@ -155,6 +162,28 @@ static void fold_runs(const struct loop *loop, const struct joist_step *step, si
       joist_absorbing(joist_op_combine(loop->plan->program->instructions[step->instruction].op));
   for (size_t k = 0; k < whole + (rest > 0); k++)
     if (out[k] == absorbing) atomic_store_explicit(loop->decided, true, memory_order_relaxed);
+}
+
+/* The same to exact sums. */
+static void sum_runs(const struct loop *loop, const struct joist_step *step, size_t first, size_t n,
+                     struct folded in) {
+  const struct joist_fold_space space = loop->group->space;
+  const size_t strip = joist_fold_strip(space), size = step->in[0].size;
+  const size_t unit = joist_smaller(space.middle, strip);
+  size_t at = first / space.middle * joist_fold_strips(space) + first % space.middle / unit;
+  _Alignas(8) char kept[LOOKED_AT * 8];
+  for (size_t k = 0, m; k < n; k += m, at++) {
+    m = joist_smaller(n - k, unit);
+    const char *x = in.x + k * size;
+    if (in.mask != NULL) {
+      for (size_t j = 0; j < m; j++)
+        memcpy(kept + j * size, in.mask[k + j] != 0 ? in.fill : x + j * size, size);
+      x = kept;
+    }
+    const struct joist_halves *const sums = &loop->sums[step->sink];
+    joist_halves_add((struct joist_halves){sums->high + at, sums->low + at}, step->in[0].dtype, 1,
+                     m, x);
+  }
 }
 
 static char *row_at(const struct loop *loop, const struct worker *worker, uint32_t sink,
@@ -204,16 +233,30 @@ static size_t run_streamed(const struct loop *loop, const struct joist_step *ste
   return n;
 }
 
-/* Whether the step reads an array, element by element, that the group may write over. */
-static bool reads_changed(const struct loop *loop, const struct joist_step *step, uint32_t k) {
-  if (!step->in[k].array || step->kind == JOIST_STEP_SPLAT || step->kind == JOIST_STEP_GATHER)
-    return false;
-  const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
-  for (uint32_t s = 0; s < loop->group->step_count; s++)
+/* Whether the group writes over the array that operand k of the step is in. */
+static bool is_changed(const struct joist_plan *plan, const struct joist_group *group,
+                       void *const *arrays, const struct joist_step *step, uint32_t k) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  for (uint32_t s = 0; s < group->step_count && step->in[k].array; s++)
     if (steps[s].kind != JOIST_STEP_FOLD && steps[s].out.array &&
-        loop->arrays[steps[s].out.index] == loop->arrays[step->in[k].index])
+        arrays[steps[s].out.index] == arrays[step->in[k].index])
       return true;
   return false;
+}
+
+bool joist_tiles_can_repeat(const struct joist_plan *plan, const struct joist_group *group,
+                            void *const *arrays) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  for (uint32_t s = 0; s < group->step_count; s++)
+    for (uint32_t k = 0; k < steps[s].operand_count; k++)
+      if (is_changed(plan, group, arrays, &steps[s], k)) return false;
+  return true;
+}
+
+/* The same of one that is read element by element. */
+static bool reads_changed(const struct loop *loop, const struct joist_step *step, uint32_t k) {
+  return step->kind != JOIST_STEP_SPLAT && step->kind != JOIST_STEP_GATHER &&
+         is_changed(loop->plan, loop->group, loop->arrays, step, k);
 }
 
 /* The bytes of each tile that a part that watches writes over. */
@@ -302,8 +345,20 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
                           loop->arrays[step->in[1].index], out);
         break;
       case JOIST_STEP_FOLD:
+        if (loop->sums != NULL && loop->sums[step->sink].high == NULL) break;
+        if (loop->sums != NULL && loop->cut.rows) {
+          const struct joist_halves *const sums = &loop->sums[step->sink];
+          joist_halves_add(
+              (struct joist_halves){sums->high + worker->result, sums->low + worker->result},
+              step->in[0].dtype, worker->width, n / worker->width, in[0]);
+          break;
+        }
+        if (loop->sums != NULL) {
+          sum_runs(loop, step, first, n, folded_part(loop, step, first, worker->arena));
+          break;
+        }
         if (loop->accumulated == NULL) break;
-        if (loop->cut.rows && step->counts_wrapped) note_magnitudes(loop, step, n, in[0]);
+        if (loop->cut.rows && is_noted(loop, step)) note_magnitudes(loop, step, n, in[0]);
         if (loop->cut.rows)
           fold_rows(loop, worker, step, n, in[0]);
         else
@@ -382,12 +437,23 @@ static bool run_rows(const struct loop *loop, struct worker *worker, size_t tile
   const size_t lanes = joist_row_lanes(space.inner, rows.n);
   const size_t width =
       cut->pieces == 1 ? space.inner : joist_strip_of(space.inner, cut->width, piece).n;
+  const size_t result = (outer * cut->strips + strip) * space.inner + piece * cut->width;
+  if (loop->sums != NULL) {
+    const size_t fit = cut->pieces == 1 ? loop->group->tile / width : 1;
+    const size_t together = fit > 1 ? fit : 1;
+    bool well = true;
+    worker->width = width;
+    worker->result = result;
+    for (size_t k = 0; k < rows.n && well; k += together)
+      well = run_part(loop, worker, first + k * space.inner,
+                      joist_smaller(together, rows.n - k) * width);
+    return well;
+  }
   worker->width = width * lanes;
   struct tile_rows context = {loop, worker, first, space.inner, lanes};
   const struct joist_row_order order = {&context, fold_leaf, fold_rest, combine_rows};
   if (!joist_row_order_run(&order, width, lanes, rows.n)) return false;
   const struct joist_step *const steps = loop->plan->steps + loop->group->first_step;
-  const size_t result = (outer * cut->strips + strip) * space.inner + piece * cut->width;
   for (uint32_t s = 0; s < loop->group->step_count; s++)
     if (steps[s].kind == JOIST_STEP_FOLD)
       memcpy(loop->accumulated[steps[s].sink] + result * steps[s].out.size,
@@ -478,14 +544,17 @@ static bool start_decision(const struct loop *loop) {
   return true;
 }
 
-joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
-                             void *const *arrays, char *const *accumulated, bool *may_exceed,
+/* The tiles of a group, to values or to exact sums. */
+static joist_status run_loop(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, char *const *accumulated,
+                             const struct joist_halves *sums, bool *may_exceed,
                              const struct joist_run *run, struct joist_error *error) {
   _Atomic uint64_t bits = 0;
   struct loop loop = {.plan = plan,
                       .group = group,
                       .arrays = arrays,
                       .accumulated = accumulated,
+                      .sums = sums,
                       .cut = make_cut(group, group->sink_count > 0),
                       .stream_from = joist_stream_from(run),
                       .tally = run->tally,
@@ -502,9 +571,9 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   }
   const struct joist_step *const only = &plan->steps[group->first_step];
   if (group->step_count == 1 && only->kind == JOIST_STEP_FOLD && only->in[0].array &&
-      !only->counts_wrapped)
+      !is_noted(&loop, only))
     loop.lone = only;
-  if (start_decision(&loop)) loop.decided = &decided;
+  if (sums == NULL && start_decision(&loop)) loop.decided = &decided;
   for (uint32_t s = 0; s < group->step_count; s++) {
     const struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind == JOIST_STEP_SPLAT)
@@ -543,4 +612,18 @@ joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_g
   }
   if (block != stack) free(block);
   return status;
+}
+
+joist_status joist_tiles_run(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, char *const *accumulated, bool *may_exceed,
+                             const struct joist_run *run, struct joist_error *error) {
+  return run_loop(plan, group, arrays, accumulated, NULL, may_exceed, run, error);
+}
+
+joist_status joist_tiles_sum(const struct joist_plan *plan, const struct joist_group *group,
+                             void *const *arrays, const struct joist_halves *sums,
+                             const struct joist_run *run, struct joist_error *error) {
+  struct joist_run again = *run;
+  again.tally = NULL;
+  return run_loop(plan, group, arrays, NULL, sums, NULL, &again, error);
 }

@@ -41,6 +41,52 @@ static joist_status check_sink(const struct joist_plan *plan, const struct joist
   return JOIST_OK;
 }
 
+/* Whether the exact sums of a sink are those of what it reads. */
+static bool sums_exactly(const struct joist_program *program, const struct joist_step *fold) {
+  const struct joist_instruction *const i = &program->instructions[fold->instruction];
+  const struct joist_value *const x = &program->values[i->operand[0]];
+  const size_t results = joist_value_count(&program->values[i->result]);
+  const bool same = x->type.dtype == JOIST_BOOL ||
+                    (!fold->signs_differ &&
+                     joist_dtype_digits(fold->in[0].dtype) >= joist_dtype_digits(x->type.dtype));
+  return fold->kind == JOIST_STEP_FOLD && fold->counts_wrapped && same &&
+         joist_op_combine(i->op) == JOIST_OP_ADD && !(i->watch & JOIST_WATCH_SATURATE) &&
+         results > 0 && joist_value_count(x) / results <= UINT32_MAX;
+}
+
+/* Counts the results of sums that do not fit, in a second pass over what they read; `*checked` says
+ * of each step whether it did. */
+static joist_status check_sums(const struct joist_plan *plan, const struct joist_group *group,
+                               void *const *arrays, const struct joist_run *run, bool *repeats,
+                               struct joist_error *error) {
+  const struct joist_step *const steps = plan->steps + group->first_step;
+  const struct joist_fold_space space = group->space;
+  const size_t count = space.inner * joist_fold_strips(space) * space.outer;
+  size_t all = 0;
+  *repeats = run->tally != NULL && joist_tiles_can_repeat(plan, group, arrays);
+  for (uint32_t s = 0; s < group->step_count && *repeats; s++)
+    all += sums_exactly(plan->program, &steps[s]);
+  if (all == 0) return JOIST_OK;
+  struct joist_halves *const sums = calloc(group->sink_count, sizeof *sums);
+  uint64_t *const halves = calloc(2 * all * count, sizeof *halves);
+  joist_status status = JOIST_OK;
+  if (sums == NULL || halves == NULL) status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  size_t used = 0;
+  for (uint32_t s = 0; s < group->step_count && status == JOIST_OK; s++) {
+    if (!sums_exactly(plan->program, &steps[s])) continue;
+    sums[steps[s].sink] = (struct joist_halves){halves + used, halves + used + count};
+    used += 2 * count;
+  }
+  if (status == JOIST_OK) status = joist_tiles_sum(plan, group, arrays, sums, run, error);
+  for (uint32_t s = 0; s < group->step_count && status == JOIST_OK; s++)
+    if (sums_exactly(plan->program, &steps[s]))
+      status = joist_exact_sums(plan->program, steps[s].instruction, sums[steps[s].sink],
+                                steps[s].in[0].dtype, arrays, run, error);
+  free(halves);
+  free(sums);
+  return status;
+}
+
 static joist_status run_elementwise(const struct joist_plan *plan, const struct joist_group *group,
                                     void *const *arrays, const struct joist_run *run,
                                     struct joist_error *error) {
@@ -67,6 +113,9 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
       used += accumulated_bytes(group, &steps[s]);
     }
     status = joist_tiles_run(plan, group, arrays, sinks, &may_exceed, run, error);
+    bool summed = false; /* before results are written over what they are of */
+    if (status == JOIST_OK && may_exceed)
+      status = check_sums(plan, group, arrays, run, &summed, error);
     for (uint32_t s = 0; s < group->step_count && status == JOIST_OK; s++) {
       if (steps[s].kind != JOIST_STEP_FOLD) continue;
       const struct joist_instruction *const i = &plan->program->instructions[steps[s].instruction];
@@ -74,7 +123,7 @@ static joist_status run_elementwise(const struct joist_plan *plan, const struct 
                                       run, error);
       if (status == JOIST_OK && run->exact && joist_mean_is_exact(plan->program, i))
         status = joist_exact_mean(plan->program, steps[s].instruction, arrays, run, error);
-      if (status == JOIST_OK && may_exceed)
+      if (status == JOIST_OK && may_exceed && !(summed && sums_exactly(plan->program, &steps[s])))
         status = check_sink(plan, &steps[s], arrays, run, error);
     }
   }

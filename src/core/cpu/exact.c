@@ -9,6 +9,7 @@
 #include "core/base/parallel.h"
 #include "core/base/tally.h"
 #include "core/kernels/kernels.h"
+#include "core/plan/fold_space.h"
 #include "core/program/watch.h"
 #include "core/program/windows.h"
 #include "core/types/convert.h"
@@ -178,6 +179,12 @@ static joist_status poll(const struct check *check, size_t k, struct joist_error
   return k % POLL_EVERY == 0 ? joist_run_poll(check->run, error) : JOIST_OK;
 }
 
+static void count_beyond(struct check *check, size_t at) {
+  if (check->mask != NULL && check->mask[at] != 0) return;
+  if (check->count == 0 || at < check->first) check->first = at;
+  check->count++;
+}
+
 /* The state that result `at` ends with. */
 static void finish(struct check *check, size_t at, const struct state *s) {
   if (check->combining.saturates) {
@@ -187,10 +194,17 @@ static void finish(struct check *check, size_t at, const struct state *s) {
     joist_convert_find(JOIST_UI64, dtype)(1, &low, out + at * joist_dtype_size(dtype));
     return;
   }
-  if ((check->mask != NULL && check->mask[at] != 0) || result_beyond(&check->combining, s) == 0)
-    return;
-  if (check->count == 0 || at < check->first) check->first = at;
-  check->count++;
+  if (result_beyond(&check->combining, s) != 0) count_beyond(check, at);
+}
+
+/* Adds the sums of the halves of n elements. */
+static void accumulate_halves(struct wide *sum, uint64_t high, uint64_t low, joist_dtype dtype,
+                              uint64_t n) {
+  uint64_t up, more;
+  multiply(joist_half_of_range(dtype), n, &more, &up);
+  accumulate(sum, high >> 32, high << 32, false);
+  accumulate(sum, 0, low, false);
+  accumulate(sum, more, up, true);
 }
 
 /* Adds n elements in a row: the halves of integers of 64 bits apart, whose sums fit in 64 bits. */
@@ -202,16 +216,10 @@ static void combine_row(const struct check *check, struct state *s, size_t first
     for (size_t k = first; k < first + n; k++) combine(&check->combining, s, read(check, 0, k));
     return;
   }
-  const uint64_t sign = joist_dtype_kind(dtype) == JOIST_KIND_INT ? UINT64_C(1) << 63 : 0;
-  const uint64_t *const x = (const uint64_t *)array + first;
-  uint64_t high = 0, low = 0; /* of elements moved up by 2^63 if they have a sign */
-  for (size_t k = 0; k < n; k++) {
-    high += (x[k] ^ sign) >> 32;
-    low += (x[k] ^ sign) & UINT64_C(0xffffffff);
-  }
-  accumulate(&s->sum, high >> 32, high << 32, false);
-  accumulate(&s->sum, 0, low, false);
-  if (sign != 0) accumulate(&s->sum, n >> 1, (uint64_t)n << 63, true);
+  uint64_t high = 0, low = 0;
+  joist_halves_add((struct joist_halves){&high, &low}, dtype, 1, n,
+                   (const uint64_t *)array + first);
+  accumulate_halves(&s->sum, high, low, dtype, n);
 }
 
 /* What a result of a total becomes. */
@@ -260,6 +268,31 @@ static joist_status run_totals(struct check *check, finish_total *made, struct j
   return status;
 }
 
+/* The running sums of n elements, `stride` apart, in 128 bits. */
+static void check_running_sums(struct check *check, size_t first, size_t n, size_t stride,
+                               struct wide *sum) {
+  const joist_dtype dtype = check->combining.dtype;
+  const uint64_t most = joist_dtype_max_int(dtype);
+  const int64_t least = joist_dtype_min_int(dtype);
+  const joist_dtype from = operand_of(check, 0)->type.dtype;
+  const void *const array = check->arrays[check->instruction->operand[0]];
+  const uint64_t sign = joist_half_of_range(from);
+  const bool words = joist_dtype_size(from) == sizeof(uint64_t);
+  uint64_t low = sum->limb[0], high = sum->limb[1];
+  for (size_t k = 0, at = first; k < n; k++, at += stride) {
+    const struct whole x = words ? (struct whole){0, false} : element(from, array, at);
+    const uint64_t value = words        ? ((const uint64_t *)array)[at]
+                           : x.negative ? 0 - x.magnitude
+                                        : x.magnitude;
+    low += value;
+    high += (low < value) - (uint64_t)(words ? (value & sign) != 0 : x.negative);
+    const bool fits =
+        high == 0 ? low <= most : least < 0 && high == ~UINT64_C(0) && low >= (uint64_t)least;
+    if (!fits) count_beyond(check, at);
+  }
+  *sum = (struct wide){{low, high, 0}};
+}
+
 static joist_status check_running(struct check *check, struct joist_error *error) {
   const struct joist_value *const x = operand_of(check, 0);
   const int dim = joist_attribute_dim(check->instruction->attributes);
@@ -273,7 +306,14 @@ static joist_status check_running(struct check *check, struct joist_error *error
     for (size_t i = 0; i < inner; i++) {
       struct state s;
       start(&check->combining, &s);
-      for (size_t m = 0; m < middle; m++) {
+      const bool sums = check->combining.adds && !check->combining.saturates;
+      for (size_t m = 0; sums && m < middle; m += POLL_EVERY) {
+        const joist_status status = joist_run_poll(check->run, error);
+        if (status != JOIST_OK) return status;
+        check_running_sums(check, (o * middle + m) * inner + i,
+                           joist_smaller(middle - m, POLL_EVERY), inner, &s.sum);
+      }
+      for (size_t m = 0; !sums && m < middle; m++) {
         const size_t at = (o * middle + m) * inner + i;
         const joist_status status = poll(check, at, error);
         if (status != JOIST_OK) return status;
@@ -555,6 +595,47 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
   if (status == JOIST_OK && !saturates)
     joist_tally_add(run->tally, program, number, JOIST_FOUND_OVERFLOW, check.count, check.first);
   return status;
+}
+
+joist_status joist_exact_sums(const struct joist_program *program, uint32_t number,
+                              struct joist_halves strips, joist_dtype dtype, void *const *arrays,
+                              const struct joist_run *run, struct joist_error *error) {
+  const struct joist_instruction *const i = &program->instructions[number];
+  struct check check = {
+      .program = program,
+      .instruction = i,
+      .mask = i->missing > 0 ? arrays[i->missing - 1] : NULL,
+      .combining = {.adds = true, .dtype = program->values[i->result].type.dtype}};
+  const struct joist_value *const x = operand_of(&check, 0);
+  const size_t results = joist_value_count(&program->values[i->result]);
+  struct joist_fold_dims dims = joist_fold_dims(&x->shape, i->dims);
+  struct joist_fold_space space;
+  const int first = joist_fold_next(&dims, &space);
+  if (first >= 0) dims.extent[first] = joist_fold_strips(space);
+  uint64_t *const totals = calloc(2 * results + 1, sizeof *totals);
+  if (totals == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  size_t index[JOIST_RANK_MAX] = {0}, count = 1;
+  for (int d = 0; d < dims.rank; d++) count *= dims.extent[d];
+  for (size_t k = 0; k < count; k++) {
+    size_t at = 0, next = 1;
+    for (int d = 0; d < dims.rank; d++) {
+      if (dims.reduced[d]) continue;
+      at += index[d] * next;
+      next *= dims.extent[d];
+    }
+    totals[2 * at] += strips.high[k];
+    totals[2 * at + 1] += strips.low[k];
+    for (int d = 0; d < dims.rank && ++index[d] == dims.extent[d]; d++) index[d] = 0;
+  }
+  for (size_t r = 0; r < results; r++) {
+    struct state s = {.exceeds = false};
+    accumulate_halves(&s.sum, totals[2 * r], totals[2 * r + 1], dtype,
+                      joist_value_count(x) / results);
+    finish(&check, r, &s);
+  }
+  free(totals);
+  joist_tally_add(run->tally, program, number, JOIST_FOUND_OVERFLOW, check.count, check.first);
+  return JOIST_OK;
 }
 
 /* ---- means ---- */

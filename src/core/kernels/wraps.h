@@ -8,6 +8,14 @@
 #include "core/base/target.h"
 
 /* A product of 64 bits: whether the exact one needs more. */
+#if defined __GNUC__ && !defined __CUDACC__
+static inline int product_wraps_ui64(uint64_t a, uint64_t b) {
+  return __builtin_mul_overflow(a, b, &a);
+}
+static inline int product_wraps_i64(int64_t a, int64_t b) {
+  return __builtin_mul_overflow(a, b, &a);
+}
+#else
 JOIST_DEVICE static inline int product_wraps_ui64(uint64_t a, uint64_t b) {
   const uint64_t low = 0xffffffffu;
   const uint64_t a0 = a & low, a1 = a >> 32, b0 = b & low, b1 = b >> 32;
@@ -22,6 +30,7 @@ JOIST_DEVICE static inline int product_wraps_i64(int64_t a, int64_t b) {
   const uint64_t most = ((uint64_t)1 << 63) - ((a < 0) == (b < 0));
   return product_wraps_ui64(x, y) || x * y > most;
 }
+#endif
 JOIST_DEVICE static inline int product_wraps_i32(int32_t a, int32_t b) {
   const int64_t product = (int64_t)a * b;
   return product != (int32_t)(uint32_t)(uint64_t)product;
@@ -44,8 +53,8 @@ JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
   return (uint16_t)(a * b) >> 8 != 0;
 }
 /* Quick, for vector code: bits of many products, joined by |, and whether they say that one of the
- * products wraps. Some say so of others: products of 32 bits within a millionth of the bounds, as
- * floats round them, and products of 64 bits unless both numbers fit half of them. */
+ * products wraps. Some say so of others, close to the bounds: products of 32 bits as floats and
+ * those of 64 bits as doubles round them. */
 JOIST_DEVICE static inline uint16_t product_may_wrap_i8(int8_t a, int8_t b) {
   return (uint16_t)((uint16_t)(int16_t)(a * b) + 0x80u);
 }
@@ -79,13 +88,30 @@ JOIST_DEVICE static inline uint64_t product_may_wrap_ui32(uint32_t a, uint32_t b
 }
 JOIST_DEVICE static inline int product_holds_ui32(uint64_t bits) { return bits >> 32 != 0; }
 #endif
-JOIST_DEVICE static inline uint64_t product_may_wrap_i64(int64_t a, int64_t b) {
-  const uint64_t half = (uint64_t)1 << 31;
-  return ((uint64_t)a + half) | ((uint64_t)b + half);
+/* An integer of 64 bits, of which `sign` has the sign bit, as the nearest double: its halves are
+ * the low bits of 2^84 and of 2^52, from which `base` is subtracted. */
+JOIST_DEVICE static inline double double_of_halves(uint64_t a, uint64_t sign, double base) {
+  union {
+    uint64_t bits;
+    double value;
+  } high, low;
+  high.bits = ((a ^ sign) >> 32) | 0x4530000000000000u;
+  low.bits = (a & 0xffffffffu) | 0x4330000000000000u;
+  return (high.value - base) + low.value;
 }
-JOIST_DEVICE static inline int product_holds_i64(uint64_t bits) { return bits >> 32 != 0; }
-JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) { return a | b; }
-JOIST_DEVICE static inline int product_holds_ui64(uint64_t bits) { return bits >> 32 != 0; }
+JOIST_DEVICE static inline uint64_t product_may_wrap_i64(int64_t a, int64_t b) {
+  const uint64_t sign = (uint64_t)1 << 63;
+  const double base = 0x1p84 + 0x1p63 + 0x1p52;
+  const double product =
+      double_of_halves((uint64_t)a, sign, base) * double_of_halves((uint64_t)b, sign, base);
+  return (product >= 0x1.fffffffffffep62) | (product <= -0x1.fffffffffffep62);
+}
+JOIST_DEVICE static inline int product_holds_i64(uint64_t bits) { return bits != 0; }
+JOIST_DEVICE static inline uint64_t product_may_wrap_ui64(uint64_t a, uint64_t b) {
+  const double base = 0x1p84 + 0x1p52;
+  return double_of_halves(a, 0, base) * double_of_halves(b, 0, base) >= 0x1.fffffffffffep63;
+}
+JOIST_DEVICE static inline int product_holds_ui64(uint64_t bits) { return bits != 0; }
 
 JOIST_DEVICE static inline uint64_t magnitude_of_int(int64_t a) {
   return a < 0 ? 0 - (uint64_t)a : (uint64_t)a;

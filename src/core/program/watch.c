@@ -157,6 +157,42 @@ uint8_t joist_program_watch(const struct joist_program *program) {
   return watch;
 }
 
+/* What an instruction need not be watched for if it is known to have such a finding. */
+static uint8_t watch_for(const struct joist_finding *finding, const struct joist_program *program,
+                         uint32_t k) {
+  const struct joist_instruction *const i = &program->instructions[k];
+  if (finding->program != program || finding->instruction != k ||
+      finding->kind == JOIST_FOUND_BEYOND || joist_mean_is_exact(program, i))
+    return 0;
+  return i->signature.rounds_float               ? JOIST_WATCH_OVERFLOW | JOIST_WATCH_LOSS
+         : finding->kind == JOIST_FOUND_OVERFLOW ? JOIST_WATCH_OVERFLOW
+                                                 : JOIST_WATCH_LOSS;
+}
+
+struct joist_program *joist_program_unwatched(const struct joist_program *program,
+                                              const struct joist_finding *findings, size_t count,
+                                              struct joist_arena *arena) {
+  struct joist_program *const made = joist_arena_copy(arena, program, sizeof *program);
+  struct joist_instruction *const own = joist_arena_copy(
+      arena, program->instructions, program->instruction_count * sizeof *program->instructions);
+  if (made == NULL || own == NULL) return NULL;
+  made->instructions = own;
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    for (size_t f = 0; f < count; f++)
+      own[k].watch &= (uint8_t)~watch_for(&findings[f], program, k);
+    if (own[k].region_count == 0) continue;
+    struct joist_program **const regions =
+        joist_arena_allocate(arena, own[k].region_count * sizeof(*regions));
+    if (regions == NULL) return NULL;
+    for (uint32_t r = 0; r < own[k].region_count; r++) {
+      regions[r] = joist_program_unwatched(own[k].regions[r], findings, count, arena);
+      if (regions[r] == NULL) return NULL;
+    }
+    own[k].regions = regions;
+  }
+  return made;
+}
+
 bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype) {
   int digits = 0;
   while (digits < 64 && bits >> digits != 0) digits++;

@@ -1,8 +1,9 @@
 /* Which instructions can have results that do not fit, or operands that converting them changes, by
- * their dtypes and shapes alone. Owns no memory, cannot fail. */
+ * their dtypes and shapes alone. */
 #ifndef JOIST_CORE_PROGRAM_WATCH_H
 #define JOIST_CORE_PROGRAM_WATCH_H
 
+#include "core/base/tally.h"
 #include "core/program/program.h"
 
 /* Whether the type is of an R number, and ambiguous, whose fractions are rounded in whatever dtype
@@ -42,5 +43,11 @@ bool joist_sum_may_exceed(uint64_t bits, size_t n, joist_dtype dtype);
 
 /* The kinds that any instruction of the program or its bodies is watched for. */
 uint8_t joist_program_watch(const struct joist_program *program);
+
+/* A copy, in the arena, of a program that is not watched for what `findings` have, with copies of
+ * its bodies; all else is shared. NULL without memory. */
+struct joist_program *joist_program_unwatched(const struct joist_program *program,
+                                              const struct joist_finding *findings, size_t count,
+                                              struct joist_arena *arena);
 
 #endif

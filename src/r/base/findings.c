@@ -112,7 +112,7 @@ void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP ask
 static bool was_told(const struct joist_finding *finding, const struct joist_r_policy *policy,
                      SEXP lines, SEXP places) {
   const struct joist_program *const program = finding->program;
-  if (policy->refused & change_of(finding)) return false;
+  if (is_refused(finding) || (policy->refused & change_of(finding))) return false;
   if (!(policy->warned & change_of(finding))) return true;
   if (!warned[program->instructions[finding->instruction].op][finding->kind]) return false;
   SEXP facts = PROTECT(facts_of(finding, false, lines));
@@ -131,8 +131,6 @@ static bool were_told(const struct joist_program *program, const struct joist_r_
     if (told && (i->watch & JOIST_WATCH_OVERFLOW)) told = was_told(&finding, policy, lines, places);
     finding.kind = JOIST_FOUND_LOSS;
     if (told && (i->watch & JOIST_WATCH_LOSS)) told = was_told(&finding, policy, lines, places);
-    for (uint32_t r = 0; r < i->region_count && told; r++)
-      told = were_told(i->regions[r], policy, lines, places);
   }
   return told;
 }
@@ -145,4 +143,9 @@ bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP ask
   if (elements < SHORT) return false;
   const struct joist_r_policy policy = joist_r_policy(asked);
   return were_told(program, &policy, lines, joist_r_policy_places(asked));
+}
+
+bool joist_r_was_told(const struct joist_finding *finding, SEXP lines, SEXP asked) {
+  const struct joist_r_policy policy = joist_r_policy(asked);
+  return was_told(finding, &policy, lines, joist_r_policy_places(asked));
 }

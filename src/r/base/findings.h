@@ -15,4 +15,7 @@ void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP pol
  * need not look. False for short runs, which find it out faster than R code does. Runs R code. */
 bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP policy);
 
+/* Whether a finding would not be told of at this place, as another was. Runs R code. */
+bool joist_r_was_told(const struct joist_finding *finding, SEXP lines, SEXP policy);
+
 #endif

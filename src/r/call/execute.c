@@ -1,8 +1,8 @@
 /* The one place where programs are run for R. */
 #include "r/call/execute.h"
 
+#include "core/program/watch.h"
 #include "r/base/conditions.h"
-#include "r/base/findings.h"
 #include "r/memory/device_payload.h"
 #include "r/memory/payload.h"
 
@@ -20,20 +20,24 @@ static void allocate(const struct joist_r_execution *x, void **out) {
   }
 }
 
-static void run(const struct joist_r_execution *x, bool watched, void *const *out,
-                struct joist_tally *tally) {
-  const struct joist_plan *plan = x->plan;
+/* Runs the program, or what is left to look for where some of it was told. */
+static void run(const struct joist_r_execution *x, bool watched, struct joist_r_found *left,
+                void *const *out, struct joist_tally *tally) {
+  const struct joist_program *const program = left != NULL ? left->program : x->program;
+  const struct joist_plan *plan = left != NULL ? left->plan : x->plan;
   struct joist_plan *made = NULL;
   struct joist_error error;
   joist_status status = JOIST_OK;
   if (plan == NULL) {
-    status = joist_plan_make(x->program, &made, &error);
+    status = joist_plan_make(program, &made, &error);
     plan = made;
   }
+  if (left != NULL) left->running++;
   if (status == JOIST_OK)
-    status = watched ? joist_r_run_watched(x->device, plan, x->program, x->inputs, out, x->run,
-                                           tally, &error)
+    status = watched ? joist_r_run_watched(x->device, plan, program, x->inputs, out, x->run, tally,
+                                           &error)
                      : joist_r_run_plan(x->device, plan, x->inputs, out, x->run, &error);
+  if (left != NULL) left->running--;
   joist_plan_free(made);
   if (x->plan == NULL) joist_r_raise_called_if(status, &error);
   joist_r_raise_if(status, &error);
@@ -47,8 +51,15 @@ void joist_r_execute(const struct joist_r_execution *x) {
   void **const out = count <= FEW ? few : (void **)R_alloc(count, sizeof *out);
   struct joist_tally tally;
   allocate(x, out);
-  const bool watched = x->watched && !joist_r_were_told(x->program, x->lines, x->policy);
-  run(x, watched, out, &tally);
+  bool watched = x->watched;
+  if (watched && x->found == NULL) watched = !joist_r_were_told(x->program, x->lines, x->policy);
+  struct joist_r_found *left = NULL;
+  if (watched && x->found != NULL &&
+      joist_r_leaves_out(*x->found, x->program, x->lines, x->policy)) {
+    left = *x->found;
+    watched = joist_program_watch(left->program) != 0;
+  }
+  run(x, watched, left, out, &tally);
   vmaxset(vmax);
   for (uint32_t k = 0; k < x->tensors; k++) {
     const struct joist_value *const value = &x->program->values[x->program->outputs[k]];
@@ -57,5 +68,8 @@ void joist_r_execute(const struct joist_r_execution *x) {
                    joist_r_tensor_with(VECTOR_ELT(x->outputs, k), value->type, &value->shape, dim));
   }
   x->finish(x, x->context);
-  if (watched && tally.count > 0) joist_r_tell_findings(&tally, x->lines, x->policy);
+  if (!watched || tally.count == 0) return;
+  if (x->found != NULL)
+    joist_r_note_findings(x->found, x->program, left != NULL ? left->program : x->program, &tally);
+  joist_r_tell_findings(&tally, x->lines, x->policy);
 }

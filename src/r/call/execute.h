@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 #include "r/memory/run.h"
 #include "r/tensor/operands.h"
+#include "r/trace/found.h"
 
 struct joist_r_execution {
   const struct joist_device *device;
@@ -14,6 +15,7 @@ struct joist_r_execution {
   const void *const *inputs;     /* the elements of each input, on the device */
   struct joist_run run;
   bool watched;
+  struct joist_r_found **found; /* of a compiled program; NULL for others */
   /* A list with an element for each output, which the caller protects: NULL, or a payload to write
    * to. The first `tensors` of them become tensors, with the dim attribute of one of `values`. */
   SEXP outputs;

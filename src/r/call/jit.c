@@ -456,7 +456,7 @@ static SEXP abstract_outputs(const struct joist_program *program) {
 /* The outputs as tensors; the answer of joist_r_jit_call() where an R value does not fit. */
 static SEXP run_outputs(SEXP compiled, const struct signature *signature, SEXP policy,
                         const struct joist_device *device, int native) {
-  const struct joist_r_trace *const trace = joist_r_trace_of(compiled);
+  struct joist_r_trace *const trace = joist_r_trace_of(compiled);
   const uint32_t n = trace->program.input_count;
   const void **const inputs = (const void **)R_alloc(n + 1, sizeof *inputs);
   bool *const here = (bool *)R_alloc(n + 1, sizeof *here);
@@ -476,6 +476,7 @@ static SEXP run_outputs(SEXP compiled, const struct signature *signature, SEXP p
       .inputs = inputs,
       .run = joist_r_run(),
       .watched = trace->watched,
+      .found = &trace->found,
       .outputs = outputs,
       .tensors = trace->program.output_count,
       .finish = set_output_names,

@@ -34,6 +34,7 @@ static void finalize(SEXP pointer) {
   struct joist_r_trace *const trace = R_ExternalPtrAddr(pointer);
   if (trace == NULL) return;
   R_ClearExternalPtr(pointer);
+  joist_r_found_free(trace->found);
   joist_plan_free(trace->plan);
   joist_program_clear(&trace->program);
   free(trace->sources);

@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 #include "r/tensor/moved.h"
 #include "r/tensor/operands.h"
+#include "r/trace/found.h"
 
 /* Where a program's input comes from when it is run. */
 typedef enum {
@@ -41,7 +42,8 @@ struct joist_r_trace {
   uint32_t mixed_capacity;
   struct joist_text text; /* used by program_view.c; owned by the trace */
   bool closed;
-  bool watched; /* an instruction is: a run may find values that do not fit */
+  bool watched;                /* an instruction is: a run may find values that do not fit */
+  struct joist_r_found *found; /* what runs found; NULL if nothing */
 };
 
 /* Elements of the list that the external pointer protects. */
