@@ -173,7 +173,15 @@ rowsum_by_tensor <- function(x, group, reorder, ...) {
 #' @rdname base_functions
 #' @export
 seq.nv_tensor <- function(...) {
-  do.call(seq, lapply(list(...), function(x) if (is_tensor(x)) as.vector(x) else x))
+  made <- do.call(seq, lapply(list(...), function(x) if (is_tensor(x)) as.vector(x) else x))
+  wide <- vapply(list(...), function(x) is_tensor(x) && dtype(x) %in% c("i64", "ui64"), NA)
+  if (any(wide) && is.double(made) && any(abs(made[-1L]) >= 2^53)) {
+    stop_joist(
+      "joist_value_error", "seq() computes in double, which does not hold whole numbers beyond ",
+      "2^53; add 0:n to the first number instead"
+    )
+  }
+  made
 }
 
 #' @export

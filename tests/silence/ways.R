@@ -14,7 +14,7 @@ arguments <- suppressWarnings(as.numeric(commandArgs(TRUE)))
 given <- function(k, otherwise) if (length(arguments) < k) otherwise else arguments[k]
 count <- given(1, 100000)
 wrong <- wrong_among(questions(count, given(2, 1)))
-writeLines(utils::head(wrong, given(3, 20)))
+writeLines(as.character(utils::head(wrong, given(3, 20))))
 cat(sprintf("note: %.0f values put into other dtypes\n", count))
 cat(sprintf("counts: %.0f %d 0\n", count - length(wrong), length(wrong)))
 quit("no", status = if (length(wrong) > 0L) 1L else 0L)

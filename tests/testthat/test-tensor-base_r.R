@@ -22,6 +22,15 @@ plain_answer <- function(got) {
 # Narrow dtypes have no common dtype with numbers of R of another kind.
 real_dtypes <- function() wide(setdiff(dtypes(), c("bool", complexes())))
 
+test_that("seq() of 64-bit integers refuses what doubles do not hold", {
+  x <- nv_tensor("9007199254740992", "i64")
+  expect_error(seq(x, by = 1L, length.out = 3), "beyond 2\\^53", class = "joist_value_error")
+  expect_error(seq(nv_tensor(-3L, "i64"), by = -2^52, length.out = 4), class = "joist_value_error")
+  expect_identical(seq(x, by = 1, length.out = 1), 2^53)
+  expect_identical(seq(nv_tensor(1, "i64"), nv_tensor(9, "ui64"), by = 4L), c(1, 5, 9))
+  expect_identical(seq(nv_tensor(2^60, "f64"), by = 2^59, length.out = 2), c(2^60, 2^60 + 2^59))
+})
+
 test_that("R's own code sees the values", {
   calls <- list(
     `for` = function(x) {
