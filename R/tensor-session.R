@@ -53,6 +53,7 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' a tensor its memory is kept, because mapping fresh pages costs more than the arithmetic of
 #' an operation. What is kept is bounded, and given back to the system when memory runs short or
 #' `nv_trim_memory()` is called. It also trims the pools of the GPUs that are in use.
+#' Tables of the latest eight Fourier transforms, of up to 8 MiB each, are kept until then, too.
 #'
 #' R does not know how much memory tensors hold, so joist asks for a collection itself: when tensors
 #' have grown by 64 to 256 MiB since the last one, a threshold that rises with the number of R
