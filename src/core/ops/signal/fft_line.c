@@ -288,7 +288,7 @@ static void read_and_write(struct split *s, char *from, char *to) {
   s->stride = s->to_stride = 2;
 }
 
-/* The last row of a line, which has not all columns. */
+/* The last row of a line, which lacks some columns. */
 static void fill_tail(const struct split *s) {
   const struct joist_fft_job *const job = s->job;
   const size_t columns = job->passes[1].n, size = job->size, rest = job->length % columns;
