@@ -223,6 +223,11 @@ promotion_rule_sets <- function() {
 #' `"error"` still report it. `c()`, `ifelse()` and assignment convert the float to the integer
 #' dtype instead: a fraction that is dropped is a `loss`.
 #'
+#' A vector of class `integer64` is read as `i64` that was asked for, and its elements count for
+#' `loss` as those of a tensor do. Before R 4.3, however, R applies neither class's method to
+#' `x + y` of a tensor and such a vector: it warns of incompatible methods, and the result is wrong.
+#' Write `x + as_tensor(y)`.
+#'
 #' An error about promotion is raised before anything is computed, one about values afterwards. A
 #' warning is given once per call site and dtype: the operation, the R call and its line, if the
 #' function has kept its source (`options(keep.source = TRUE)`). While [jit()] traces a function
