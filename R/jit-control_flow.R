@@ -342,6 +342,47 @@ tensor_first <- function(f, of_numbers = as_r_number) {
   }
 }
 
+# Other functions of base R, stats and utils that make R numbers of R numbers, in code of the user.
+number_functions <- c(
+  "%*%", "append", "ave", "cbind", "colMeans", "colSums", "cor", "cov", "crossprod", "cummax",
+  "cummin", "cumprod", "cumsum", "det", "diag", "diff", "drop", "head", "log", "mad", "mean",
+  "median", "Mod", "order", "prop.table", "proportions", "quantile", "rank", "rbind", "rep",
+  "rep_len", "replace", "rev", "round", "rowMeans", "rowsum", "rowSums", "scale", "sd", "signif",
+  "solve", "sort", "split", "t", "tail", "tcrossprod", "var", "weighted.mean", "which.max",
+  "which.min"
+)
+
+# `f`, which has that name.
+keeps_numbers <- function(f, name) {
+  home <- list2env(stats::setNames(list(f), name), parent = topenv())
+  eval(bquote(function(...) {
+    given <- if (is_tracing()) list(...)
+    tensors <- vapply(given, is_tensor, NA)
+    if (!any(tensors) || !all(vapply(given[tensors], is_r_number, NA))) {
+      return(.(as.name(name))(...))
+    }
+    how <- max(vapply(given[tensors], mixed, 0L))
+    given[tensors] <- lapply(given[tensors], carried_number)
+    as_numbers(do.call(.(name), given, quote = TRUE), how)
+  }), home)
+}
+
+# Traced tensors, also in a list, as R numbers; see joist_r_trace_mixed() for `how`.
+as_numbers <- function(value, how) {
+  if (is.list(value) && !is.object(value)) {
+    value[] <- lapply(value, as_numbers, how)
+  } else if (is.object(value) && is_traced(value)) {
+    value <- as_r_number(value)
+    if (how > 0L) .Call(joist_r_trace_mixed, value, how)
+  }
+  value
+}
+
+# What is taken of x.
+taken_of <- function(value, x) {
+  if (is.object(x) && is_traced(x) && is_r_number(x)) as_numbers(value, mixed(x)) else value
+}
+
 # R's sums, and largest flags, are integers, and its products doubles.
 as_integers <- function(x) {
   if (format(dtype(x)) == "i64") {

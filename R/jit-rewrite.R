@@ -47,7 +47,7 @@ statement_words <- c(
   "<<-", "[", "[[", "c", "max", "min", "sum", "prod", "range", "any", "all", "exists",
   "get0", "ls", "objects", "length", "stopifnot", "print", "cat", "writeLines", "Sys.time",
   "Sys.Date", "date", "proc.time", "sapply", "vapply", "mapply", "unlist", "Reduce", "deparse",
-  "deparse1"
+  "deparse1", number_functions
 )
 
 # Code that was rewritten before, by its address: a closure is rewritten once, however often it is
@@ -71,7 +71,7 @@ rewritten <- function(f) {
   if (!known$changed && length(functions) == 0L) {
     return(f)
   }
-  made <- as.function(c(known$formals, list(known$code)), envir = shim(around, functions))
+  made <- as.function(c(known$formals, list(known$code)), envir = shim(around, functions, names))
   attributes(made) <- attributes(f)
   if (isdebugged(f)) debug(made)
   made
@@ -96,8 +96,9 @@ keep_code <- function(code, made) {
 }
 
 # The frame around a rewritten function: the functions that its code calls, and in the place of
-# the user's functions that it names their rewritten forms, made when they are looked for.
-shim <- function(around, functions) {
+# the user's functions that it names their rewritten forms, made when they are looked for. `named`
+# are the names in its code.
+shim <- function(around, functions, named) {
   frame <- list2env(control_functions, parent = around)
   # Variables of the user that have such a name, such as `class`, are the user's.
   names <- names_of_base
@@ -117,6 +118,10 @@ shim <- function(around, functions) {
   if (!identical(unname(found), rewritten_code$asked)) {
     own <- !mapply(identical, found, rewritten_code$asked)
     rm(list = names[own], envir = frame)
+  }
+  for (name in setdiff(intersect(named, number_functions), functions)) {
+    found <- get0(name, envir = around, mode = "function")
+    if (!is.null(found)) assign(name, keeps_numbers(found, name), envir = frame)
   }
   for (name in functions) makeActiveBinding(name, users_function(name, around), frame)
   frame

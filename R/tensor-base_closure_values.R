@@ -127,7 +127,8 @@ choose_by <- function(test, yes, no) {
       shape_text(chosen), "; nv_ifelse() gives a tensor of that shape"
     )
   }
-  chosen
+  own <- is_own_number(yes) && is_own_number(no)
+  if (own) as_numbers(chosen, max(mixed(yes), mixed(no))) else chosen
 }
 
 # Base R's functions of bits read whole numbers in double as integers.

@@ -299,7 +299,7 @@ as.list.nv_tensor <- function(x, ...) {
     parts <- .Call(joist_r_pieces, x, integer(), 1, length(x))
   } else {
     flat <- nv_flatten(x)
-    parts <- lapply(seq_along(flat), function(k) flat[[k]])
+    parts <- lapply(seq_along(flat), function(k) taken_of(flat[[k]], x))
   }
   if (is.null(names)) parts else stats::setNames(parts, names)
 }

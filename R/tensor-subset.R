@@ -53,7 +53,7 @@
     return(x)
   }
   taken <- .Call(joist_r_subset, x, indices, as.logical(drop), FALSE)
-  if (is.null(taken)) with_missing(x, indices, drop) else taken
+  taken_of(if (is.null(taken)) with_missing(x, indices, drop) else taken, x)
 }
 
 # A subset by indices with NA: takes the first position for it, and puts NA in the place of what
@@ -128,7 +128,7 @@ known_positions <- function(x, indices) {
   }
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
-  .Call(joist_r_subset, x, indices, TRUE, TRUE)
+  taken_of(.Call(joist_r_subset, x, indices, TRUE, TRUE), x)
 }
 
 #' @rdname subset

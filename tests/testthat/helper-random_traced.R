@@ -63,6 +63,7 @@ traced_with_objects <- function(state, type) {
       number = traced_number(state, 0L), any = traced_any(state, 0L)
     )
   }
+  of_numbers <- function() traced_one("rev", "sort", "cumsum", "cummax", "rank", "round", "scale")
   switch(type,
     number = traced_one(
       "acc$count()", "en$n", "ob$n", "ac$count", "get(\"n\", envir = en)", "length(ob)",
@@ -71,7 +72,9 @@ traced_with_objects <- function(state, type) {
       sprintf("sum(mapply(function(p, q) p + q * %s, 1:3, 4:6))", leaf("number")),
       sprintf("vapply(list(%s, %s), length, 1L)[2L]", leaf("any"), leaf("any")),
       sprintf("length(Filter(is.numeric, list(%s, %s)))", leaf("any"), leaf("any")),
-      sprintf("size_of(%s)", leaf("number")), sprintf("describe(%s)", leaf("number"))
+      sprintf("size_of(%s)", leaf("number")), sprintf("describe(%s)", leaf("number")),
+      sprintf("%s(c(%s, 1))[2L]", of_numbers(), leaf("number")),
+      sprintf("%s(c(%s, 1, 3))", traced_one("mean", "median", "sd"), leaf("number"))
     ),
     scalar = traced_one(
       "sum(en$v)", "sum(ob$v)", sprintf("size_of(%s)", leaf("vector")),
@@ -91,7 +94,8 @@ traced_with_objects <- function(state, type) {
       sprintf("unlist(lapply(1:3, function(p) %s[p]))", leaf("vector")),
       sprintf("do.call(c, lapply(1:3, function(p) %s[[p]]))", leaf("vector")),
       sprintf("Reduce(`+`, list(%s, %s), accumulate = TRUE)[[2L]]", leaf("vector"), leaf("vector")),
-      sprintf("with(list(z = %s), z * 2)", leaf("vector"))
+      sprintf("with(list(z = %s), z * 2)", leaf("vector")),
+      sprintf("(%s(c(%s, 2, 1)) + %s)", of_numbers(), leaf("number"), leaf("vector"))
     ),
     flag = traced_one(
       "exists(\"v\", envir = en)", "inherits(ob, \"thing\")", "is.environment(en)", "is(ac)",
@@ -606,6 +610,7 @@ traced_text <- function(x) {
   }
   if (!is_tensor(x)) x <- joist:::as_operand(x)
   names <- if (ndims(x) < 2L) names(x) else dimnames(x)
+  if (length(x) == 1L && ambiguous(x)) names <- NULL # a scalar has none
   values <- suppressWarnings(as.vector(as_array(x)))
   values[which(values == 0)] <- 0 # not -0
   # R numbers that branches and loops have computed are f64.

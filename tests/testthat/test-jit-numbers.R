@@ -378,3 +378,37 @@ test_that("the larger and smaller of R numbers are R numbers", {
   expect_error(g(x, 1), "expected a tensor", class = "joist_value_error")
   expect_error(jit(g)(x, 1), "expected a tensor", class = "joist_error")
 })
+
+test_that("functions of base R, stats and utils make R numbers of R numbers", {
+  x <- nv_tensor(c(1, 2, 3), "f32")
+  made <- expression(
+    rev(v), sort(v), ifelse(x > k, v, 2), cumsum(v), cumprod(v), cummax(v), mean(v), diff(v),
+    rep(v, 2), rep_len(v, 5),
+    head(v, 2), tail(v, 2), append(v, 1), ifelse(v > 2, v, 2), quantile(v, names = FALSE),
+    median(v), var(v), sd(v), t(v), crossprod(v), v %*% v, v[[2]], v[2:3], v[-1], round(v, 1),
+    signif(v, 2), which.max(v), replace(v, 1, 5), split(v, 1:3)[[1]], Reduce(`+`, v),
+    Map(function(e) e, v)[[1]], lapply(v, identity)[[2]], rowSums(cbind(v, v)), rbind(v, v),
+    log(v), weighted.mean(v, c(1, 2, 3)), diag(v), solve(diag(v)), Mod(v), v[c(TRUE, FALSE, TRUE)],
+    prop.table(v), rev(v)[1], pmax(v, 1)
+  )
+  for (code in as.list(made)) {
+    f <- eval(bquote(function(x, k) {
+      if (sum(x) > 1) k <- k + 0.1
+      v <- c(k * 0.1, 2, 3)
+      made <- .(code)
+      list(is_tensor(made), unname(made), sum(x) * sum(made))
+    }))
+    expect_equal(lapply(jit(f)(x, 1), as_array), lapply(f(x, 1), function(part) {
+      part <- as_array(joist:::as_operand(part))
+    }), tolerance = 1e-6, label = deparse1(code))
+    expect_false(as.vector(jit(f)(x, 1)[[1L]]), label = deparse1(code))
+    expect_identical(dtype(jit(f)(x, 1)[[3L]]), dtype(f(x, 1)[[3L]]), label = deparse1(code))
+  }
+  of_tensors <- function(x, k) {
+    if (sum(x) > 1) k <- k + 1
+    list(rev(x), cor(x, c(k, 1, 2)), ifelse(x > k, x, 1), lapply(c(k, 2), function(e) e * x)[[2]])
+  }
+  expect_identical(lapply(jit(of_tensors)(x, 1), dtype), lapply(of_tensors(x, 1), dtype))
+  rev <- function(v) "the user's"
+  expect_identical(jit(function(x, k) if (rev(k) == "the user's") x else -x)(x, 1), x)
+})

@@ -4,6 +4,7 @@
 
 #include "r/arrays/assign.h"
 #include "r/arrays/subset.h"
+#include "r/base/conditions.h"
 #include "r/base/sexp.h"
 #include "r/tensor/unknown.h"
 
@@ -67,6 +68,11 @@ SEXP joist_r_take(SEXP call, SEXP op, SEXP args, SEXP frame) {
     drop = Rf_ScalarLogical(Rf_asLogical(Rf_eval(drop_symbol, frame)));
   PROTECT(drop);
   SEXP taken = indices == R_NilValue ? indices : joist_r_subset(x, indices, drop, single);
+  if (taken != R_NilValue && joist_r_is_unknown(x)) {
+    PROTECT(taken);
+    taken = joist_r_eval(PROTECT(Rf_lang3(Rf_install("taken_of"), taken, x)));
+    UNPROTECT(2);
+  }
   UNPROTECT(2);
   return taken;
 }

@@ -111,8 +111,11 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   if (whole && value.count == all) {
     SEXP payload = PROTECT(joist_r_shared_payload(&value));
     joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
-    SEXP wrapped = R_shallow_duplicate_attr(payload);
-    UNPROTECT(2);
+    /* What changes attributes of a vector with other references wraps a long one. */
+    SEXP none =
+        PROTECT(Rf_lang4(Rf_install("attr<-"), payload, PROTECT(Rf_mkString("dim")), R_NilValue));
+    SEXP wrapped = joist_r_eval(none);
+    UNPROTECT(4);
     return wrapped;
   }
   void *elements;
