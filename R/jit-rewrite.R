@@ -120,8 +120,8 @@ shim <- function(around, functions, named) {
     rm(list = names[own], envir = frame)
   }
   for (name in setdiff(intersect(named, number_functions), functions)) {
-    found <- get0(name, envir = around, mode = "function")
-    if (!is.null(found)) assign(name, keeps_numbers(found, name), envir = frame)
+    found <- get0(name, envir = around)
+    if (is.function(found)) assign(name, keeps_numbers(found, name), envir = frame)
   }
   for (name in functions) makeActiveBinding(name, users_function(name, around), frame)
   frame

@@ -411,4 +411,10 @@ test_that("functions of base R, stats and utils make R numbers of R numbers", {
   expect_identical(lapply(jit(of_tensors)(x, 1), dtype), lapply(of_tensors(x, 1), dtype))
   rev <- function(v) "the user's"
   expect_identical(jit(function(x, k) if (rev(k) == "the user's") x else -x)(x, 1), x)
+  log <- character()
+  invisible(jit(function(x) {
+    log <<- c(log, "seen")
+    x
+  })(x))
+  expect_identical(log, "seen")
 })

@@ -111,11 +111,10 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   if (whole && value.count == all) {
     SEXP payload = PROTECT(joist_r_shared_payload(&value));
     joist_r_map_touch(payload); /* R may write to it once the tensor is gone */
-    /* What changes attributes of a vector with other references wraps a long one. */
-    SEXP none =
-        PROTECT(Rf_lang4(Rf_install("attr<-"), payload, PROTECT(Rf_mkString("dim")), R_NilValue));
+    /* R wraps a long vector that others refer to, to give it other attributes. */
+    SEXP none = PROTECT(Rf_lang3(Rf_install("attributes<-"), payload, R_NilValue));
     SEXP wrapped = joist_r_eval(none);
-    UNPROTECT(4);
+    UNPROTECT(3);
     return wrapped;
   }
   void *elements;
