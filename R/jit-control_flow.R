@@ -352,9 +352,8 @@ number_functions <- c(
   "which.min"
 )
 
-# `f`, which has that name.
-keeps_numbers <- function(f, name) {
-  home <- list2env(stats::setNames(list(f), name), parent = topenv())
+# Each calls the function of its name, which its environment has.
+number_forms <- lapply(stats::setNames(nm = number_functions), function(name) {
   eval(bquote(function(...) {
     given <- if (is_tracing()) list(...)
     tensors <- vapply(given, is_tensor, NA)
@@ -364,7 +363,13 @@ keeps_numbers <- function(f, name) {
     how <- max(vapply(given[tensors], mixed, 0L))
     given[tensors] <- lapply(given[tensors], carried_number)
     as_numbers(do.call(.(name), given, quote = TRUE), how)
-  }), home)
+  }))
+})
+
+keeps_numbers <- function(f, name) {
+  kept <- number_forms[[name]]
+  environment(kept) <- list2env(stats::setNames(list(f), name), parent = topenv())
+  kept
 }
 
 # Traced tensors, also in a list, as R numbers; see joist_r_trace_mixed() for `how`.

@@ -47,7 +47,7 @@ statement_words <- c(
   "<<-", "[", "[[", "c", "max", "min", "sum", "prod", "range", "any", "all", "exists",
   "get0", "ls", "objects", "length", "stopifnot", "print", "cat", "writeLines", "Sys.time",
   "Sys.Date", "date", "proc.time", "sapply", "vapply", "mapply", "unlist", "Reduce", "deparse",
-  "deparse1", number_functions
+  "deparse1"
 )
 
 # Code that was rewritten before, by its address: a closure is rewritten once, however often it is
@@ -68,10 +68,17 @@ rewritten <- function(f) {
   names <- known$names
   around <- environment(f)
   functions <- users_functions(names, around)
-  if (!known$changed && length(functions) == 0L) {
+  named <- setdiff(intersect(names, number_functions), functions)
+  changed <- known$changed || length(functions) > 0L
+  if (!changed && length(named) == 0L) {
     return(f)
   }
-  made <- as.function(c(known$formals, list(known$code)), envir = shim(around, functions, names))
+  frame <- if (changed) shim(around, functions) else new.env(parent = around)
+  for (name in named) {
+    found <- get0(name, envir = around)
+    if (is.function(found)) assign(name, keeps_numbers(found, name), envir = frame)
+  }
+  made <- as.function(c(known$formals, list(known$code)), envir = frame)
   attributes(made) <- attributes(f)
   if (isdebugged(f)) debug(made)
   made
@@ -96,9 +103,8 @@ keep_code <- function(code, made) {
 }
 
 # The frame around a rewritten function: the functions that its code calls, and in the place of
-# the user's functions that it names their rewritten forms, made when they are looked for. `named`
-# are the names in its code.
-shim <- function(around, functions, named) {
+# the user's functions that it names their rewritten forms, made when they are looked for.
+shim <- function(around, functions) {
   frame <- list2env(control_functions, parent = around)
   # Variables of the user that have such a name, such as `class`, are the user's.
   names <- names_of_base
@@ -118,10 +124,6 @@ shim <- function(around, functions, named) {
   if (!identical(unname(found), rewritten_code$asked)) {
     own <- !mapply(identical, found, rewritten_code$asked)
     rm(list = names[own], envir = frame)
-  }
-  for (name in setdiff(intersect(named, number_functions), functions)) {
-    found <- get0(name, envir = around)
-    if (is.function(found)) assign(name, keeps_numbers(found, name), envir = frame)
   }
   for (name in functions) makeActiveBinding(name, users_function(name, around), frame)
   frame

@@ -63,7 +63,7 @@ traced_with_objects <- function(state, type) {
       number = traced_number(state, 0L), any = traced_any(state, 0L)
     )
   }
-  of_numbers <- function() traced_one("rev", "sort", "cumsum", "cummax", "rank", "round", "scale")
+  of_numbers <- function() traced_one("rev", "sort", "cumsum", "cummax", "rank", "round")
   switch(type,
     number = traced_one(
       "acc$count()", "en$n", "ob$n", "ac$count", "get(\"n\", envir = en)", "length(ob)",
