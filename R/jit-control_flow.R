@@ -362,9 +362,21 @@ number_forms <- lapply(stats::setNames(nm = number_functions), function(name) {
     }
     how <- max(vapply(given[tensors], mixed, 0L))
     given[tensors] <- lapply(given[tensors], carried_number)
+    if (.(any(name == c("cbind", "rbind")))) given <- labelled(given, substitute(list(...)))
     as_numbers(do.call(.(name), given, quote = TRUE), how)
   }))
 })
+
+# As cbind() labels what it binds, by names in the call.
+labelled <- function(given, code) {
+  labels <- names(given)
+  if (is.null(labels)) labels <- character(length(given))
+  symbols <- labels == "" & vapply(as.list(code)[-1L], is.name, NA)
+  if (!"deparse.level" %of% labels) {
+    labels[symbols] <- vapply(as.list(code)[-1L][symbols], as.character, "")
+  }
+  stats::setNames(given, labels)
+}
 
 keeps_numbers <- function(f, name) {
   kept <- number_forms[[name]]

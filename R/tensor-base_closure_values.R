@@ -60,12 +60,24 @@ first_extreme <- function(x, position) {
     }
   }
   if (!known) {
-    return(at)
+    return(if (is_traced(x)) traced_position(at, x) else at)
   }
   at <- as_array(at)
   at <- at[at > 0L]
   if (length(at) > 0L && !is.null(names(x))) names(at) <- names(x)[at]
   at
+}
+
+# One of R's own numbers, of which only values decide the name.
+traced_position <- function(at, x) {
+  if (is.null(attr(x, "names", TRUE))) {
+    return(as_r_number(at))
+  }
+  condition <- trace_condition(asking_call(), paste(
+    "the name of a position depends on values; leave names out with unname()"
+  ))
+  at <- nv_reshape(at, 1L)
+  as_r_number(named_like(at, .Call(joist_r_with_undecided, abstract_of(at), condition)))
 }
 
 extreme_number <- function(x, largest) {

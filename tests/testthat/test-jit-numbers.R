@@ -404,6 +404,18 @@ test_that("functions of base R, stats and utils make R numbers of R numbers", {
     expect_false(as.vector(jit(f)(x, 1)[[1L]]), label = deparse1(code))
     expect_identical(dtype(jit(f)(x, 1)[[3L]]), dtype(f(x, 1)[[3L]]), label = deparse1(code))
   }
+  bound <- function(x, k) {
+    if (sum(x) > 1) k <- k + 1
+    v <- c(k, 2)
+    list(cbind(v, w = v + 1), rbind(a = v, v), cbind(v, 1), cbind(v, v, deparse.level = 0))
+  }
+  expect_identical(lapply(jit(bound)(x, 1), dimnames), lapply(bound(x, 1), dimnames))
+  first <- function(x) list(is_tensor(which.max(x)), which.max(unname(x)))
+  expect_identical(lapply(jit(first)(x), as_array), first(x))
+  expect_error(
+    jit(function(x) names(which.max(x)))(nv_tensor(c(a = 1, b = 2))),
+    "the name of a position depends on values", class = "joist_trace_error"
+  )
   of_tensors <- function(x, k) {
     if (sum(x) > 1) k <- k + 1
     list(rev(x), cor(x, c(k, 1, 2)), ifelse(x > k, x, 1), lapply(c(k, 2), function(e) e * x)[[2]])
