@@ -642,14 +642,15 @@ traced_endless <- function(e) {
   inherits(e, "error") && grepl("time limit", conditionMessage(e), fixed = TRUE)
 }
 
-# Whether an error is one of joist, and names a function or variable of the program.
+# Whether an error is one of joist, and names a function or variable of the program, in its message
+# or its call.
 traced_refusal <- function(e, program) {
   own <- c(
     setdiff(all.names(program$code), c("{", "(", "<-", "=", "if", "+", "-", "*", "/")), "result",
     "inc", "note", "half", "clamp", "counted", "kind_of", "by_kind", "self", "counter", "total",
     "count", "grown", "describe", "size_of", "make_account", "change", "p", "n"
   )
-  words <- strsplit(conditionMessage(e), "[^A-Za-z0-9._]+")[[1L]]
+  words <- c(strsplit(conditionMessage(e), "[^A-Za-z0-9._]+")[[1L]], all.names(conditionCall(e)))
   inherits(e, "joist_error") && any(c(words, sub("\\(.*", "", words)) %in% own)
 }
 
