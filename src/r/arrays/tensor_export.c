@@ -114,6 +114,7 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
     /* R wraps a long vector that others refer to, to give it other attributes. */
     SEXP none = PROTECT(Rf_lang3(Rf_install("attributes<-"), payload, R_NilValue));
     SEXP wrapped = joist_r_eval(none);
+    SETCADR(none, R_NilValue); /* else the payload has one reference more */
     UNPROTECT(3);
     return wrapped;
   }
