@@ -6,9 +6,8 @@ skip_if_not(file.exists("/proc/self/clear_refs"), "no figures of memory")
 
 # The scratch allowed: copies of the operand that a loop changes or takes apart (of "require", too,
 # which is measured in one), keys and positions of what is sorted, tables of transforms: irfft's
-# length has a large prime factor, which takes a convolution of twice to four times the length, and its
-# tables; both
-# operands with channels first.
+# length has a large prime factor, which takes a convolution of twice to four times the length, and
+# its tables; both operands with channels first.
 allowed <- c(
   scatter_add = 4.5, scatter_min = 4.5, scatter_max = 4.5, scatter_mul = 4.5,
   order = 2.5, searchsorted = 2.4, sort = 1.5, scan = 1.5, "for" = 1.4,
