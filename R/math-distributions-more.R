@@ -277,7 +277,8 @@ nv_qf <- function(p, df1, df2, lower.tail = TRUE, log.p = FALSE) {
 #'
 #' @inheritParams nv_dnorm
 #' @param prob,size,m,n,k The parameters, which broadcast with the first argument: of the
-#'   hypergeometric distribution the white balls, the black ones, and those that are drawn.
+#'   hypergeometric distribution the white balls, the black ones, and those that are drawn, at most
+#'   2^53 of each.
 #' @inherit nv_dexp return
 #' @section Derivatives: With respect to `prob`, and of the negative binomial distribution to
 #'   `size`; for counts and quantiles they are zero.

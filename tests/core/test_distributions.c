@@ -233,6 +233,8 @@ static void check_more_counts(void) {
   CHECK(joist_negative_binomial_quantile(3, 0.5, 0, true) == INFINITY);
   CHECK(isnan(joist_hypergeometric_quantile(3, 2, 6, -1, true)));
   CHECK(isnan(joist_hypergeometric_share(3.5, 2, 1, 1, true, false)));
+  CHECK(isnan(joist_hypergeometric_share(1e300, 1e300, 1e300, 5e299, true, false)));
+  CHECK(isnan(joist_hypergeometric_quantile(3, 2, 1, 1, true)));
 }
 
 int main(void) {

@@ -291,7 +291,8 @@ double joist_negative_binomial_quantile(double size, double probability, double 
 }
 
 double joist_hypergeometric_quantile(double m, double n, double k, double p, bool lower) {
-  if (p != p || !joist_hypergeometric_shapes(&m, &n, &k) || p > 0) return m + n + k + p;
+  if (p != p || !joist_hypergeometric_shapes(&m, &n, &k)) return m + n + k + p;
+  if (p > 0) return NAN;
   const double all = m + n, mean = k * (m / (all > 0 ? all : 1));
   const double rest = (n / all) * ((all - k) / (all - 1));
   const struct count c = {.kind = HYPERGEOMETRIC,

@@ -356,10 +356,11 @@ void joist_incomplete_beta_slopes(double a, double b, double x, bool lower, doub
 
 /* ---- hypergeometric ---- */
 
-/* The whole number that it is but for rounding; false if it is none from 0 on. */
+/* The whole number that it is but for rounding; false if it is none from 0 to 2^53, beyond which
+ * terms could not be counted. */
 static bool is_count(double *x) {
   const double whole = rint(*x), rest = fabs(*x - whole);
-  const bool is = rest <= 1e-7 * fmax(fabs(*x), 1) && whole >= 0 && whole < INFINITY;
+  const bool is = rest <= 1e-7 * fmax(fabs(*x), 1) && whole >= 0 && whole <= 0x1p53;
   *x = is ? whole : (double)NAN;
   return is;
 }
