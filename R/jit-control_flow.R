@@ -342,7 +342,7 @@ tensor_first <- function(f, of_numbers = as_r_number) {
   }
 }
 
-# Other functions of base R, stats and utils that make R numbers of R numbers, in code of the user.
+# Other functions of R's own packages that make R numbers of R numbers, in code of the user.
 number_functions <- c(
   "%*%", "append", "ave", "cbind", "colMeans", "colSums", "cor", "cov", "crossprod", "cummax",
   "cummin", "cumprod", "cumsum", "det", "diag", "diff", "drop", "head", "log", "mad", "mean",
@@ -367,7 +367,7 @@ number_forms <- lapply(stats::setNames(nm = number_functions), function(name) {
   }))
 })
 
-# As cbind() labels what it binds, by names in the call.
+# As `cbind()` labels what it binds, by names in the call.
 labelled <- function(given, code) {
   labels <- names(given)
   if (is.null(labels)) labels <- character(length(given))

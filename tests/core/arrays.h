@@ -129,8 +129,9 @@ CHECK_UNUSED static bool is_checked(joist_op op) {
          op == JOIST_OP_MOD || op == JOIST_OP_REMAINDER;
 }
 
-/* Whether two elements are the same: the same bits, or NaN in the same parts. Which NaN an
- * operation on two of them gives, C leaves to the compiler. */
+/* Whether two elements are the same: the same bits, or NaN in the same parts, or the zeros of both
+ * signs that NaN becomes in a dtype without it. Which NaN an operation on two of them gives, C
+ * leaves to the compiler. */
 CHECK_UNUSED static bool same_element(joist_dtype dtype, const void *a, const void *b) {
   const size_t size = joist_dtype_size(dtype);
   if (memcmp(a, b, size) == 0) return true;
@@ -143,7 +144,8 @@ CHECK_UNUSED static bool same_element(joist_dtype dtype, const void *a, const vo
     const char *const p = (const char *)a + at, *const q = (const char *)b + at;
     joist_convert_find_portable(real, JOIST_F64)(1, p, &x);
     joist_convert_find_portable(real, JOIST_F64)(1, q, &y);
-    if (memcmp(p, q, part) != 0 && !(isnan(x) && isnan(y))) return false;
+    const bool zeros = x == 0 && y == 0 && !joist_dtype_has_nan(real);
+    if (memcmp(p, q, part) != 0 && !(isnan(x) && isnan(y)) && !zeros) return false;
   }
   return true;
 }
