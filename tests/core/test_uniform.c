@@ -54,8 +54,7 @@ static void check_powers(const char *set, double b) {
     const long double want = powl((long double)x[i], (long double)b);
     const double error = error_of(z[i], want);
     const double most = own || (b == 4 && z[i] >= DBL_MIN) ? 0.5 : b == 4 ? 0.75 : 1.5;
-    CHECK_MSG(error <= most + 1e-3 + slack() &&
-                  (z[i] != 0 || !signbit(z[i]) == !signbit(want)),
+    CHECK_MSG(error <= most + 1e-3 + slack() && (z[i] != 0 || !signbit(z[i]) == !signbit(want)),
               "%s f64 %a^%g: %a, %g ulp", set, x[i], b, z[i], error);
     const long double wantf = powl((long double)xf[i], (long double)b);
     const double errorf = error_in_f32(zf[i], wantf);

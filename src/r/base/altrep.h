@@ -23,8 +23,8 @@ struct joist_r_altrep joist_r_altrep(const char *name, R_altrep_Length_method_t 
                                      R_altvec_Dataptr_or_null_method_t data_or_null);
 /* The class of a family for vectors of one of these types: raw for any other. */
 R_altrep_class_t joist_r_altrep_class(const struct joist_r_altrep *family, SEXPTYPE type);
-/* Sets part `part` of the second datum of x, a list of `parts` once it is made: before, the datum is
- * part `own` alone. Allocates. */
+/* Sets part `part` of the second datum of x, a list of `parts` once it is made: before, the datum
+ * is part `own` alone. Allocates. */
 void joist_r_altrep_keep(SEXP x, int parts, int own, int part, SEXP what);
 bool joist_r_altrep_has(const struct joist_r_altrep *family, SEXP x);
 

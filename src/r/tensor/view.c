@@ -96,9 +96,7 @@ static SEXP kept_part(SEXP x, int part) {
 /* The view, or R_NilValue if it has not been asked for. */
 static SEXP values_of(SEXP x) { return kept_part(x, VALUES); }
 
-static void keep(SEXP x, int part, SEXP what) {
-  joist_r_altrep_keep(x, PARTS, NOTE, part, what);
-}
+static void keep(SEXP x, int part, SEXP what) { joist_r_altrep_keep(x, PARTS, NOTE, part, what); }
 
 static R_xlen_t length(SEXP x) {
   SEXP payload = R_altrep_data1(x);
