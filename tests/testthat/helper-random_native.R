@@ -16,8 +16,8 @@ native_pick <- function(...) {
 
 # A power of which the exponent is the same for all elements.
 native_power <- function(a) {
-  exponent <- native_pick(2L, 3L, 4L, 0.5, -1L, 1.5)
-  call("^", call("nv_convert", a, native_pick("f64", "f32")), exponent)
+  x <- call("nv_convert", a, native_pick("f64", "f32"))
+  call("^", x, native_pick(2L, 3L, 4L, 0.5, -1L, 1.5))
 }
 
 # `s` is a scalar, `v` a vector of 5, `m` a matrix of 5 x 4, `i` the number of an iteration.
