@@ -61,7 +61,8 @@ struct work {
 struct value {
   distribution_function *function;
   struct form form;
-  double x[MOST_OPERANDS], y[MOST_RESULTS];
+  uint64_t bits[MOST_OPERANDS]; /* of the operands */
+  double y[MOST_RESULTS];
 };
 
 static const double *value_of(const struct work *w, const double x[MOST_OPERANDS]) {
@@ -70,12 +71,12 @@ static const double *value_of(const struct work *w, const double x[MOST_OPERANDS
   memcpy(bits, x, sizeof bits);
   for (int k = 0; k < MOST_OPERANDS; k++) hash = joist_hash_word(hash, bits[k]);
   struct value *const v = &recent[hash * JOIST_GOLDEN >> (64 - RECENT_BITS)];
-  if (v->function != w->function || memcmp(v->x, x, sizeof v->x) != 0 ||
+  if (v->function != w->function || memcmp(v->bits, bits, sizeof bits) != 0 ||
       memcmp(&v->form, &w->form, sizeof v->form) != 0) {
     w->function(x, w->form, v->y);
     v->function = w->function;
     v->form = w->form;
-    memcpy(v->x, x, sizeof v->x);
+    memcpy(v->bits, bits, sizeof bits);
   }
   return v->y;
 }

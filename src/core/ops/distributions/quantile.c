@@ -202,12 +202,13 @@ static double log_count_tail(const struct count *c, double k, bool lower) {
 static double recent_tail(const struct count *c, double k, bool lower) {
   enum { RECENT_BITS = 8 };
   static _Thread_local struct {
-    double key[6], value; /* the key begins with 0 where there is none */
+    uint64_t key[6]; /* begins with 0 where there is none */
+    double value;
   } recent[1 << RECENT_BITS];
-  const double key[6] = {1 + c->kind, c->shape[0], c->shape[1], c->shape[2], k, lower};
-  uint64_t bits;
-  memcpy(&bits, &k, sizeof bits);
-  const size_t at = (size_t)(joist_hash_word(lower, bits) * JOIST_GOLDEN >> (64 - RECENT_BITS));
+  const double asked[6] = {1 + c->kind, c->shape[0], c->shape[1], c->shape[2], k, lower};
+  uint64_t key[6];
+  memcpy(key, asked, sizeof key);
+  const size_t at = (size_t)(joist_hash_word(lower, key[4]) * JOIST_GOLDEN >> (64 - RECENT_BITS));
   if (memcmp(recent[at].key, key, sizeof key) != 0) {
     recent[at].value = log_count_tail(c, k, lower);
     memcpy(recent[at].key, key, sizeof key);
