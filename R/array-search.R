@@ -163,9 +163,9 @@ anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
   n <- length(x)
   most <- 1024 # elements that are searched first
   while (most < n / 2 && has_elements(x) && isFALSE(incomparables) && isFALSE(fromLast)) {
-    repeated <- anyDuplicated.nv_tensor(nv_flatten(x)[seq_len(most)])
-    if (repeated > 0L) {
-      return(repeated)
+    repeated <- which(duplicated.nv_tensor(nv_flatten(x)[seq_len(most)]))
+    if (length(repeated) > 0L) {
+      return(repeated[1L])
     }
     most <- most * 4
   }

@@ -23,8 +23,9 @@ joined_numbers <- function(x, least = "logical") {
   as_r_number(if (length(made) == 1L) nv_reshape(made, integer()) else made)
 }
 
+# R may see integers of 64 bits as NA.
 is_joinable <- function(x) {
-  fits <- if (is_tensor(x)) is_own_number(x) || !is_wide(x) else !is_named(x)
+  fits <- if (is_tensor(x)) is_own_number(x) || !is_int64(x) else !is_named(x)
   is_number_vector(x) && fits && mixed(x) == 0L
 }
 
@@ -33,9 +34,6 @@ is_number_vector <- function(x) {
 }
 
 is_named <- function(x) !is.null(attr(x, "names", TRUE))
-
-# Integers that R may see as NA.
-is_wide <- function(x) format(dtype(x)) %of% c("i64", "ui64")
 
 traced_unlist <- function(x, recursive = TRUE, use.names = TRUE) { # nolint: object_name_linter.
   made <- joined_numbers(x)

@@ -183,9 +183,7 @@ extremes_of <- function(parts, remove, larger, of_vectors) {
   parts <- unname(parts)
   if (is_tracing() && all(vapply(parts, is_own_number, NA))) {
     how <- max(vapply(parts, mixed, 0L))
-    out <- as_r_number(largest_of(lapply(parts, carried_number), remove, larger))
-    if (how > 0L) .Call(joist_r_trace_mixed, out, how)
-    return(out)
+    return(as_numbers(largest_of(lapply(parts, carried_number), remove, larger), how))
   }
   largest_of(parts, remove, larger)
 }

@@ -173,8 +173,9 @@ rowsum_by_tensor <- function(x, group, reorder, ...) {
 #' @rdname base_functions
 #' @export
 seq.nv_tensor <- function(...) {
-  made <- do.call(seq, lapply(list(...), function(x) if (is_tensor(x)) as.vector(x) else x))
-  wide <- vapply(list(...), function(x) is_tensor(x) && dtype(x) %in% c("i64", "ui64"), NA)
+  given <- list(...)
+  made <- do.call(seq, lapply(given, function(x) if (is_tensor(x)) as.vector(x) else x))
+  wide <- vapply(given, function(x) is_tensor(x) && is_int64(x), NA)
   if (any(wide) && is.double(made) && any(abs(made[-1L]) >= 2^53)) {
     stop_joist(
       "joist_value_error", "seq() computes in double, which does not hold whole numbers beyond ",

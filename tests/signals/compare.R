@@ -3,7 +3,7 @@
 #
 #   R -f tests/signals/compare.R --args PYTHON [PATTERN]
 #
-# `takes` is what a call is of: x and y of any shape, a vector v, a square matrix m, positive
+# `takes` says what the operands are: x and y of any shape, a vector v, a square matrix m, positive
 # numbers u, probabilities p; with a z also of complex numbers. The peer computes in double. A
 # result may differ by `bound` roundings of each element, of it or its operands, of all elements
 # (their root mean square), of all of lines (times the logarithm of their number) or of a matrix

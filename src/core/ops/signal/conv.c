@@ -119,6 +119,21 @@ static ptrdiff_t offset_of(const struct side *side, int dim, const struct positi
 
 /* ---- packing ---- */
 
+/* What copies elements of `size` bytes. */
+#define BY_SIZE(COPY)             \
+  switch (size) {                 \
+    case 1:                       \
+      COPY(uint8_t)               \
+    case 2:                       \
+      COPY(uint16_t)              \
+    case 4:                       \
+      COPY(uint32_t)              \
+    case 8:                       \
+      COPY(uint64_t)              \
+    default:                      \
+      COPY(struct complex_double) \
+  }
+
 #define COPY_BLOCK(TYPE)                                                          \
   for (size_t t = 0; t < terms; t++)                                              \
     for (size_t i = 0; i < lines; i++)                                            \
@@ -137,18 +152,7 @@ static void copy_block(size_t size, size_t terms, size_t lines, const void *from
       memcpy((char *)to + t * width * size, (const char *)from + t * along * size, lines * size);
     return;
   }
-  switch (size) {
-    case 1:
-      COPY_BLOCK(uint8_t)
-    case 2:
-      COPY_BLOCK(uint16_t)
-    case 4:
-      COPY_BLOCK(uint32_t)
-    case 8:
-      COPY_BLOCK(uint64_t)
-    default:
-      COPY_BLOCK(struct complex_double)
-  }
+  BY_SIZE(COPY_BLOCK)
 }
 
 #define COPY_LINES(TYPE)                                                            \
@@ -162,22 +166,11 @@ static void copy_block(size_t size, size_t terms, size_t lines, const void *from
 static void copy_lines(size_t size, size_t terms, size_t lines, const void *from, ptrdiff_t start,
                        const ptrdiff_t *offset, size_t every, size_t along, void *to,
                        size_t width) {
-  switch (size) {
-    case 1:
-      COPY_LINES(uint8_t)
-    case 2:
-      COPY_LINES(uint16_t)
-    case 4:
-      COPY_LINES(uint32_t)
-    case 8:
-      COPY_LINES(uint64_t)
-    default:
-      COPY_LINES(struct complex_double)
-  }
+  BY_SIZE(COPY_LINES)
 }
 
 /* Lines first ... first + count - 1 of a side, `depth` terms from `term` on, as [term][line] in
- * the dtype that they have in memory; elements outside the array are 0. */
+ * the dtype of the array; elements outside it are 0. */
 static void gather(const struct side *side, const char *data, size_t first, size_t count,
                    size_t term, size_t depth, char *to, size_t width) {
   const size_t size = joist_dtype_size(side->dtype);
