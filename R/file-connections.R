@@ -41,11 +41,17 @@ send_bytes <- function(con, make) {
   write_bytes(con, bytes)
 }
 
-# What base R says of a connection, as a condition of joist's.
+# What base R says of a connection, as a condition of joist's. A time limit may end inside of it.
 connecting <- function(code) {
   tryCatch(code, error = function(e) {
+    if (is_time_limit(e)) stop(e)
     stop_joist("joist_value_error", "the connection fails: ", conditionMessage(e))
   })
+}
+
+is_time_limit <- function(e) {
+  limits <- paste("reached", c("elapsed", "session elapsed", "CPU", "session CPU"), "time limit")
+  conditionMessage(e) %in% c(limits, gettext(limits, domain = "R"))
 }
 
 # Whether it had to be opened.

@@ -198,8 +198,7 @@ lint_error <- function(e, frame, run, places, unit) {
 # The whole statement where R gives no call, or the one by which the statement was evaluated.
 call_of_error <- function(e, place, reference) {
   call <- if (is.null(place)) conditionCall(e) else place$call
-  late <- startsWith(conditionMessage(e), "reached elapsed time limit")
-  if (!late && !is.null(call) && !identical(call, quote(eval(code[k], globalenv())))) {
+  if (!is_time_limit(e) && !is.null(call) && !identical(call, quote(eval(code[k], globalenv())))) {
     return(call)
   }
   statement <- function_of_statement(reference)

@@ -130,3 +130,11 @@ test_that("a time limit ends what is sent to a connection, and what is read from
     expect_match(conditionMessage(caught), "time limit")
   }
 })
+
+test_that("a time limit that ends inside a connection's function stays one", {
+  for (limit in c("reached elapsed time limit", "reached CPU time limit")) {
+    ends <- simpleError(limit, quote(readBin()))
+    expect_identical(tryCatch(connecting(stop(ends)), error = identity), ends)
+  }
+  expect_error(connecting(stop("broken")), "the connection fails: broken", class = "joist_value_error")
+})
