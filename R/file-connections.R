@@ -54,6 +54,8 @@ is_time_limit <- function(e) {
   conditionMessage(e) %in% c(limits, gettext(limits, domain = "R"))
 }
 
+is_open <- function(con) inherits(con, "connection") && connecting(isOpen(con))
+
 # Whether it had to be opened.
 open_connection <- function(con, mode) {
   connecting({

@@ -27,8 +27,12 @@
 #'
 #' The format has no missing values: give `na` a value to write in their place.
 #'
-#' @param con The name of a file, a raw vector, or a connection, which is read to its end. For
-#'   `nv_write_npy()` a raw vector stands for a result in memory, and a file is replaced: it is
+#' Several arrays that follow each other in one file, as NumPy's `save()` appends them, are read one
+#' by one, in order, from an open connection; `nv_write_npy()` to such a connection appends them.
+#'
+#' @param con The name of a file, a raw vector, or a connection: of one that is open as binary the
+#'   next array is read and the rest left (with `raw = TRUE` all of it is read, as of one that is
+#'   not open). For `nv_write_npy()` a raw vector stands for a result in memory, and a file is replaced: it is
 #'   written under a temporary name until it is complete.
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param reversed `TRUE` for the dimensions in reverse order.
@@ -79,11 +83,23 @@ nv_read_npy <- function(con, mmap = FALSE, reversed = FALSE, device = NULL, dtyp
     .Call(joist_r_read_npy, path, NULL, dtype, raw, reversed, mmap)
   } else {
     check_no_map(mmap)
-    bytes <- all_bytes(con)
+    bytes <- if (!raw && is_open(con)) next_npy(con, dtype) else all_bytes(con)
     check_format("npy", bytes)
     .Call(joist_r_read_npy, NULL, bytes, dtype, raw, reversed, FALSE)
   }
   place_on(made, device)
+}
+
+# The bytes of the next array of a connection: of 12 bytes, its header, and what that says follows.
+next_npy <- function(con, dtype) {
+  open_connection(con, "rb")
+  bytes <- read_bytes(con, 12)
+  for (part in c("header", "elements")) {
+    if (length(bytes) < 12L) break
+    check_format("npy", bytes)
+    bytes <- c(bytes, read_bytes(con, .Call(joist_r_npy_size, bytes, dtype) - length(bytes)))
+  }
+  bytes
 }
 
 #' @rdname nv_read_npy

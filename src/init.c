@@ -122,6 +122,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_pack, 3),
     ENTRY(joist_r_read_json, 1),
     ENTRY(joist_r_read_npy, 6),
+    ENTRY(joist_r_npy_size, 2),
     ENTRY(joist_r_write_npy, 4),
     ENTRY(joist_r_block_types, 0),
     ENTRY(joist_r_gguf, 1),

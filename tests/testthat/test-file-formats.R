@@ -207,6 +207,41 @@ test_that("archives are read and written", {
   expect_refusal(nv_read_npz("twice.npz"), "joist_value_error", "a name twice")
 })
 
+test_that("arrays that follow each other are read one by one from an open connection", {
+  file <- tempfile(fileext = ".npy")
+  on.exit(unlink(file))
+  arrays <- list(
+    nv_tensor(matrix(1:6, 2), "i64"), nv_tensor(c(1.5, -2), "bf16"), nv_empty("f32", c(0, 3)),
+    nv_scalar(TRUE), nv_tensor(c(7, 8), "ui16")
+  )
+  out <- file(file, "wb")
+  for (x in arrays) nv_write_npy(x, out)
+  writeBin(as.raw(1:3), out)
+  close(out)
+  expect_error(nv_read_npy(file), "npy", class = "joist_value_error")
+  con <- file(file, "rb")
+  for (x in arrays) {
+    kept <- if (dtype(x) == "bf16") "bf16"
+    expect_identical(nv_read_npy(con, dtype = kept), x)
+  }
+  expect_error(nv_read_npy(con), "npy", class = "joist_value_error")
+  close(con)
+  con <- file(file, "rb")
+  readBin(con, "raw", 4)
+  expect_error(nv_read_npy(con), "magic string", class = "joist_value_error")
+  close(con)
+  # Cut off in the header and in the elements; text.
+  bytes <- readBin(file, "raw", 150)
+  for (end in c(5, 11, 40, 130, 150)) {
+    con <- rawConnection(bytes[seq_len(end)])
+    expect_error(nv_read_npy(con), "npy", class = "joist_value_error")
+    close(con)
+  }
+  con <- file(file, "r")
+  expect_error(nv_read_npy(con), "open as text", class = "joist_value_error")
+  close(con)
+})
+
 test_that("a damaged header is refused by the field that is damaged", {
   data <- raw(24)
   good <- npy(npy_header("<f4", "(2, 3)"), data)

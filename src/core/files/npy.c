@@ -341,7 +341,7 @@ joist_status joist_npy_parse(const unsigned char *header, size_t length, uint64_
   if (status != JOIST_OK) return status;
   return elements->dtype == JOIST_DTYPE_NONE
              ? find_unit(&reading, size, error)
-             : joist_elements_check("npy", elements, size, true, error);
+             : joist_elements_check("npy", elements, size, size != JOIST_NPY_OPEN, error);
 }
 
 /* ---- writing ---- */

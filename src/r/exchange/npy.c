@@ -7,8 +7,12 @@
 #include "r/exchange/files.h"
 #include "r/tensor/dtypes.h"
 
+static joist_dtype dtype_asked(SEXP dtype) {
+  return dtype == R_NilValue ? JOIST_DTYPE_NONE : joist_r_dtype(dtype);
+}
+
 SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP dtype, SEXP raw, SEXP reversed, SEXP map) {
-  const joist_dtype as = dtype == R_NilValue ? JOIST_DTYPE_NONE : joist_r_dtype(dtype);
+  const joist_dtype as = dtype_asked(dtype);
   const bool with_bytes = joist_r_flag(raw, "raw");
   const bool turned = joist_r_flag(reversed, "reversed"), mmap = joist_r_flag(map, "mmap");
   struct joist_r_input input;
@@ -27,6 +31,20 @@ SEXP joist_r_read_npy(SEXP path, SEXP bytes, SEXP dtype, SEXP raw, SEXP reversed
   joist_r_close_input(&input);
   UNPROTECT(4);
   return tensor;
+}
+
+SEXP joist_r_npy_size(SEXP head, SEXP dtype) {
+  const unsigned char *const bytes = RAW(head);
+  const size_t there = (size_t)XLENGTH(head);
+  struct joist_elements elements;
+  struct joist_error error;
+  size_t length;
+  joist_r_raise_if(joist_npy_length(bytes, there, &length, &error), &error);
+  if (there < length) return Rf_ScalarReal((double)length);
+  joist_r_raise_if(
+      joist_npy_parse(bytes, there, JOIST_NPY_OPEN, dtype_asked(dtype), false, &elements, &error),
+      &error);
+  return Rf_ScalarReal((double)length + (double)joist_elements_bytes(&elements));
 }
 
 SEXP joist_r_write_npy(SEXP x, SEXP path, SEXP c_order, SEXP swapped) {
