@@ -32,8 +32,8 @@
 #'
 #' @param con The name of a file, a raw vector, or a connection: of one that is open as binary the
 #'   next array is read and the rest left (with `raw = TRUE` all of it is read, as of one that is
-#'   not open). For `nv_write_npy()` a raw vector stands for a result in memory, and a file is replaced: it is
-#'   written under a temporary name until it is complete.
+#'   not open). For `nv_write_npy()` a raw vector stands for a result in memory, and a file is
+#'   replaced: it is written under a temporary name until it is complete.
 #' @param mmap `TRUE` for a tensor whose memory is the file, see [mapped_files].
 #' @param reversed `TRUE` for the dimensions in reverse order.
 #' @param device Where the tensor is to be, see [nv_device()]; `NULL` for the CPU.
