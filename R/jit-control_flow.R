@@ -221,6 +221,7 @@ control_function <- function(f) if (is.function(f)) rewritten(f) else f
 # The value that is assigned to a part of an R vector: a vector that is to hold a traced value, or
 # has a traced position, becomes a tensor.
 control_fit <- function(site, value) {
+  site$at <- NULL
   if (!is_tracing()) {
     return(value)
   }
@@ -229,8 +230,11 @@ control_fit <- function(site, value) {
   if (is.name(site$target) && is.list(get0(as.character(site$target), frame))) {
     return(value)
   }
-  positions <- lapply(site$index, function(index) {
-    tryCatch(eval(index, frame), error = function(e) NULL)
+  positions <- lapply(seq_along(site$index), function(k) {
+    if (k %in% site$once) {
+      return(eval(site$index[[k]], frame))
+    }
+    tryCatch(eval(site$index[[k]], frame), error = function(e) NULL)
   })
   traced <- any(vapply(positions, is_traced, NA))
   if (is_tensor(value) || traced) fit_target(site, frame, value)
@@ -240,7 +244,19 @@ control_fit <- function(site, value) {
       "position; call nv_replace_na() first"
     )
   }
-  if (length(positions) == 1L) within_target(site, frame, value, positions[[1L]]) else value
+  if (length(positions) == 1L) value <- within_target(site, frame, value, positions[[1L]])
+  if (length(site$once) > 0L) site$at <- positions
+  value
+}
+
+# An index that may be evaluated only once: control_fit() has done so, if it looked at it.
+control_at <- function(site, k, index) {
+  if (is.null(site$at)) {
+    return(index)
+  }
+  at <- site$at[[k]]
+  if (k == max(site$once)) site$at <- NULL
+  at
 }
 
 # A vector of R grows where R code assigns beyond its end; a traced one is an error that names it.
@@ -464,7 +480,8 @@ flow_functions <- list(
   .joist_lazy = control_lazy, .joist_loop = control_loop, .joist_while = control_while,
   .joist_for = control_for, .joist_taken = control_taken, .joist_start = control_start,
   .joist_end = control_end, .joist_switch = control_switch,
-  .joist_function = control_function, .joist_fit = control_fit
+  .joist_function = control_function, .joist_fit = control_fit,
+  .joist_at = control_at
 )
 
 # ---- conditions ----
@@ -551,8 +568,9 @@ users_code <- function(code) {
   at <- switch(name,
     "switch" = if (inner %of% c(".joist_if", ".joist_for", ".joist_loop")) 2L,
     "{" = if (inner == ".joist_start") 2L else if (inner == ".joist_exit") 3L,
-    ".joist_part" = , ".joist_function" = , ".joist_dispatched" = 2L,
-    ".joist_switch" = , ".joist_fit" = , ".joist_local" = 3L
+    ".joist_part" = , ".joist_part_once" = , ".joist_function" = , ".joist_dispatched" = 2L,
+    ".joist_switch" = , ".joist_fit" = , ".joist_local" = 3L,
+    ".joist_at" = 4L
   )
   if (!is.null(at)) {
     return(users_code(code[[at]]))

@@ -14,6 +14,20 @@ control_part <- function(value, x, ...) {
   value
 }
 
+# The same where positions may be evaluated only once.
+control_part_once <- function(value, x, ...) {
+  if (is.object(x)) {
+    return(if (is_computed(x)) number_of_part(value) else value)
+  }
+  positions <- list(...)
+  if (any(vapply(positions, is_traced, NA))) {
+    return(part_at(substitute(value), x, positions, parent.frame()))
+  }
+  code <- as.list(substitute(value))
+  code[Filter(function(k) !is_empty(code[[k]]), seq_along(code)[-(1:2)])] <- positions
+  eval(as.call(code), parent.frame())
+}
+
 # One of R's numbers fits arrays of any rank.
 number_of_part <- function(x) {
   one <- is_traced(x) && length(x) == 1L && ndims(x) == 1L && is.null(attr(x, "names", TRUE))
@@ -30,7 +44,10 @@ part_at <- function(code, x, positions, frame) {
   if (length(code) - 2L != length(extents)) extents <- length(x)
   for (k in seq_along(positions)) {
     at <- positions[[k]]
-    if (!is_traced(at)) next
+    if (!is_traced(at)) {
+      code[used[k]] <- list(at)
+      next
+    }
     d <- used[k] - 2L
     whole <- whole_position(at, fail)
     words <- position_text(short_code(given), extents[d], paste0(

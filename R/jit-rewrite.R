@@ -557,16 +557,19 @@ call_code <- function(code, head, context) {
   code
 }
 
-# A part of what may be a vector of R, at positions that may be traced: these are evaluated twice.
+# A part of what may be a vector of R, at positions that may be traced: these are evaluated twice
+# where all of them are repeatable, and otherwise once.
 part_code <- function(code, head, context) {
-  positions <- Filter(function(part) !is_empty(part), as.list(code)[-(1:2)])
-  looked <- is.null(names(code)) && length(positions) > 0L &&
+  positions <- Filter(Negate(is_empty), as.list(code)[-(1:2)])
+  looked <- is.null(names(code)) && length(positions) > 0L && is_repeatable(code[[2L]]) &&
     all(vapply(c(list(code[[2L]]), positions), is_plain_part, NA))
+  repeatable <- all(vapply(positions, is_repeatable, NA))
   code <- call_code(code, head, context)
   if (!looked) {
     return(code)
   }
-  as.call(c(quote(.joist_part), code, code[[2L]], Filter(Negate(is_empty), as.list(code)[-(1:2)])))
+  part <- as.name(if (repeatable) ".joist_part" else ".joist_part_once")
+  as.call(c(part, code, code[[2L]], Filter(Negate(is_empty), as.list(code)[-(1:2)])))
 }
 
 is_plain_part <- function(code) !is.language(code) || is_plain_index(code)
@@ -614,11 +617,18 @@ assignment <- function(code, context) {
   value <- if (is.call(code[[3L]])) expression_code(code[[3L]], context) else code[[3L]]
   if (is.call(target)) {
     target <- target_code(target, context)
-    if (head_of(target) %of% c("[", "[[")) {
+    if (head_of(target) %of% c("[", "[[") && is_repeatable_target(target[[2L]])) {
       site <- new_site("assign", code, context)
       site$target <- target[[2L]]
       if (head_of(target) == "[[" && !is.call(target[[3L]])) site$one <- target[[3L]]
-      site$index <- Filter(is_plain_index, as.list(target)[-(1:2)])
+      for (k in seq_along(target)[-(1:2)]) {
+        if (!is_plain_index(target[[k]])) next
+        index <- target[[k]]
+        site$index <- c(site$index, list(index))
+        if (is_repeatable(index)) next
+        site$once <- c(site$once, length(site$index))
+        target[[k]] <- call(".joist_at", site, length(site$index), index)
+      }
       value <- call(".joist_fit", site, value)
     }
     code[[2L]] <- target
@@ -637,7 +647,17 @@ target_code <- function(target, context) {
   target
 }
 
-# Indices that may be evaluated twice.
+# Whether an index may be evaluated twice: nothing in it calls other functions.
+is_repeatable <- function(code) {
+  !is.call(code) || is_plain_index(code) && all(vapply(as.list(code)[-1L], is_repeatable, NA))
+}
+
+is_repeatable_target <- function(code) {
+  !is.call(code) || is_repeatable_target(code[[2L]]) &&
+    all(vapply(as.list(code)[-(1:2)], is_repeatable, NA))
+}
+
+# Indices that are looked at.
 is_plain_index <- function(code) {
   if (is_empty(code)) {
     return(FALSE)

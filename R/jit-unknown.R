@@ -367,6 +367,7 @@ control_functions <- c(
   flow_functions, effect_functions, simplifying_functions, questions_of_numbers,
   deparse = users_text(base::deparse), deparse1 = users_text(base::deparse1),
   .joist_dispatched = dispatched, .joist_part = control_part,
+  .joist_part_once = control_part_once,
   stats::setNames(questions_of_numbers, paste0(".joist_", names(questions_of_numbers)))
 )
 # Those that stand for functions of base R, methods and joist.

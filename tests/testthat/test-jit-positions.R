@@ -233,3 +233,74 @@ test_that("an R number that a branch changes has no dtype, as in the plain run",
   expect_error(f(x), "expected a tensor", class = "joist_value_error")
   expect_error(jit(f)(x), "expected a tensor", class = "joist_value_error")
 })
+
+test_that("code in a position runs once, known or traced", {
+  l <- as.list(w)
+  log <- NULL
+  h <- function(k) {
+    log <<- c(log, "h")
+    k
+  }
+  codes <- expression(
+    w[1 + h(k)], w[(h(k))], l[[1 + h(k)]], c(TRUE, FALSE, TRUE)[1 + abs(h(k)) %% 3],
+    m[-1 + 2 * h(k), 1 + h(k)], m[1 + h(one), k], x[h(k)], x[[1 + h(k)]],
+    {
+      w[1 + h(k)] <- 5
+      x * w
+    },
+    {
+      w[1 * h(k)] <- h(x[1])
+      x * w
+    },
+    {
+      m[0 + h(k), 1 + h(one)] <- x[2]
+      m
+    },
+    {
+      x[1 + h(k)] <- 5
+      x
+    },
+    {
+      p <- list(w, w)
+      p[[one]][1 + h(k)] <- x[1]
+      x * p[[1]]
+    },
+    {
+      p <- list(1, 2)
+      p[[1 + h(one)]] <- x
+      p[[2]]
+    },
+    {
+      for (j in 1:3) w[1 * h(j)] <- w[1 + h(one)] + x[1]
+      x * w
+    }
+  )
+  for (code in codes) {
+    for (k in list(1, nv_scalar(1L))) {
+      f <- eval(call("function", as.pairlist(alist(x = , k = , y = x + 1, one = 1)), code))
+      for (traced in list(f, function(x, k) f(x, 1))) {
+        log <- NULL
+        plain <- traced_text(traced(x, k))
+        once <- log
+        log <- NULL
+        expect_identical(traced_text(jit(traced)(x, k)), plain, label = deparse1(code))
+        expect_identical(log, once, label = deparse1(code))
+      }
+    }
+  }
+  f <- function(x) {
+    p <- list(w, w)
+    p[[h(1)]][2] <- x[1]
+    p
+  }
+  expect_error(jit(f)(x), class = "joist_trace_error")
+  # An error between the two leaves nothing for the next run of the same place.
+  f <- function(x, k, v) {
+    p <- c(1, 2, 3)
+    p[1 * h(k)] <- v
+    p
+  }
+  g <- jit(f, static = "k")
+  expect_error(g(x, 1, nv_tensor(c(NA, 1))), class = "error")
+  expect_identical(traced_text(g(x, 2, x[1])), traced_text(f(x, 2, x[1])))
+})

@@ -307,7 +307,7 @@ static void visit(struct walk *walk, SEXP x) {
       break;
   }
   /* Objects of S4 and reference classes, and models, have environments in their attributes. */
-  if (OBJECT(x) && TYPEOF(x) != ENVSXP && !Rf_inherits(x, "nv_tensor")) {
+  if (Rf_isObject(x) && TYPEOF(x) != ENVSXP && !Rf_inherits(x, "nv_tensor")) {
     SEXP attributes = PROTECT(called("attributes", x));
     for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
       SEXP attribute = VECTOR_ELT(attributes, k);
