@@ -283,7 +283,8 @@ static SEXP joined(SEXP more, SEXP parts, R_xlen_t from) {
 }
 
 static bool is_flag(SEXP x) {
-  return TYPEOF(x) == LGLSXP && !Rf_isObject(x) && XLENGTH(x) == 1 && LOGICAL_ELT(x, 0) != NA_LOGICAL;
+  return TYPEOF(x) == LGLSXP && !Rf_isObject(x) && XLENGTH(x) == 1 &&
+         LOGICAL_ELT(x, 0) != NA_LOGICAL;
 }
 
 SEXP joist_r_code_parts(SEXP parts, SEXP frame) {
