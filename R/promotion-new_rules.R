@@ -20,7 +20,8 @@
 #' | `common` | the common dtype, and every operation without a table |
 #' | `add` | `+`, and `-` and `*` without a table |
 #' | `subtract`, `multiply` | `-`, `*` |
-#' | `divide`, `power`, `integer_divide`, `modulo` | `/`, `^`, `%/%`, `%%` |
+#' | `divide`, `power`, `integer_divide` | `/`, `^`, `%/%` |
+#' | `modulo` | `%%`, [nv_remainder()] |
 #' | `combine` | `c()`, `rbind()`, [nv_concatenate()], [nv_ifelse()] |
 #' | `assign` | `x[i] <- v`: `lhs` is `x`, which keeps its dtype |
 #' | `maximum` | `pmax()`, `pmin()`, [nv_max()] |

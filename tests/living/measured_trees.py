@@ -1,17 +1,38 @@
-"""Systems of measured.py that can be asked random expressions; see trees.py."""
+"""Systems of measured.py that can be asked random expressions and what they give; see trees.py."""
+import ast
 import operator
+import re
 
 import systems
 from rules_file import NUMBERS, PLAIN, NotInstalled
-from systems import PYTHON, THEIRS, dtype_name
+from systems import THEIRS, dtype_name
 
 OPERATORS = {
     "common": operator.add, "divide": operator.truediv, "power": operator.pow,
     "integer_divide": operator.floordiv, "modulo": operator.mod, "bitwise": operator.and_,
 }
+TEXT = {"common": "({} + {})", "divide": "({} / {})", "power": "({} ** {})",
+        "integer_divide": "({} // {})", "modulo": "({} % {})", "bitwise": "({} & {})"}
 WITHOUT_BF16 = [n for n in PLAIN if n != "bf16"]
 WITHOUT_HALVES = [n for n in WITHOUT_BF16 if n != "f16"]
 REAL = [n for n in WITHOUT_HALVES if not n.startswith("c")]
+
+
+def edges(node):
+    """Values of a dtype, or of numbers as operands: small ones, and those at the ends of a width."""
+    if node in ("bool", "b*"):
+        return [True, False]
+    if node == "i*":
+        ends = [e + by for bits in (7, 8, 15, 16, 31) for e in (2**bits,) for by in (-1, 0)]
+        return [1, 0, 2, 3, 7] + [e for e in ends if e < 2**31] + [-1, -128, -129, -32769, 1 - 2**31]
+    if "i" in node:
+        bits, signed = int(node.strip("ui")), node[0] == "i"
+        low, high = (-2**(bits - 1), 2**(bits - 1) - 1) if signed else (0, 2**bits - 1)
+        return [1, 2, 3, 7, 100, low, low + 1, high - 1, high] + [0, -1] * signed
+    if node[0] == "c":
+        return [1 + 2j, -1.5 - 0.5j, 0.5 + 0.25j]
+    large = {"f16": [2048.0, 65504.0], "bf16": [256.0], "f32": [16777216.0, 3e38]}
+    return [1.5, 0.1, 2.0, -2.5, 0.0, 3.0] + large.get(node, [2.0**53, 1e300])
 
 
 def library(name):
@@ -21,15 +42,44 @@ def library(name):
         raise NotInstalled(name) from None
 
 
-def one(node):
-    return library("numpy").ones(2, THEIRS[node])
+def one(node, value):
+    return library("numpy").array([value], THEIRS[node])
 
 
-def of_arrays(make, nodes, functions, name=dtype_name, numbers=NUMBERS):
+def element(result):
+    """The value of a result of one element."""
+    np = library("numpy")
+    value = np.asarray(result).ravel()[0]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def of_arrays(make, nodes, functions, name=dtype_name, numbers=NUMBERS, element=element):
     """Arrays of a library that have Python's operators. `functions` are the others."""
     binary = {**OPERATORS, **{k: f for k, f in functions.items() if k in ("maximum", "combine")}}
     unary = {k: f for k, f in functions.items() if k not in binary}
-    return nodes + numbers, binary, unary, lambda n: PYTHON[n] if n in PYTHON else make(n), name
+    return (nodes + numbers, binary, unary, lambda n, v: v if n in NUMBERS else make(n, v), name,
+            element)
+
+
+def of_text(nodes, text, ask, leaf=None):
+    """A system that is asked by text: ask() gives the dtype and the value of an expression."""
+    def literal(node, value):
+        if node in NUMBERS:
+            return f"({value})" if str(value)[0] == "-" else str(value)
+        return f"x_{node}_{edges(node).index(value)}"
+
+    unary = {k: t.format for k, t in text.items() if k in ("inexact", "sum", "mean", "prod")}
+    binary = {k: t.format for k, t in text.items() if k not in unary}
+    return nodes, binary, unary, leaf or literal, lambda found: found[0], lambda found: found[1], ask
+
+
+def columns(nodes, make):
+    """A variable or column for each value of each dtype, by its name."""
+    return {f"x_{n}_{k}": make(n, v) for n in nodes for k, v in enumerate(edges(n))}
+
+
+def names_in(expression):
+    return sorted(set(re.findall(r"\bx_\w+", expression)))
 
 
 def methods(np):
@@ -39,36 +89,42 @@ def methods(np):
 
 def dask():
     np, da = library("numpy"), library("dask.array")
-    yes = da.from_array(np.array([True, False]))
-    return of_arrays(lambda n: da.from_array(one(n)), WITHOUT_BF16, {
+    yes = da.from_array(np.array([True]))
+    return of_arrays(lambda n, v: da.from_array(one(n, v)), WITHOUT_BF16, {
         **methods(np), "maximum": np.maximum, "combine": lambda x, y: da.where(yes, x, y)})
 
 
 def sparse():
     np, sp = library("numpy"), library("sparse")
-    yes = sp.COO.from_numpy(np.array([True, False]))
-    return of_arrays(lambda n: sp.COO.from_numpy(one(n)), WITHOUT_BF16, {
-        "inexact": np.sqrt, "maximum": np.maximum, "combine": lambda x, y: sp.where(yes, x, y)})
+    yes = sp.COO.from_numpy(np.array([True]))
+    return of_arrays(lambda n, v: sp.COO.from_numpy(one(n, v)), WITHOUT_BF16, {
+        "inexact": np.sqrt, "maximum": np.maximum, "combine": lambda x, y: sp.where(yes, x, y)},
+        element=lambda x: element(x.todense()))
 
 
 def awkward():
     np, ak = library("numpy"), library("awkward")
-    return of_arrays(lambda n: ak.Array(one(n)), WITHOUT_BF16,
+    return of_arrays(lambda n, v: ak.Array(one(n, v)), WITHOUT_BF16,
                      {"inexact": np.sqrt, "maximum": np.maximum},
                      lambda x: dtype_name(ak.to_numpy(x)))
 
 
 def blosc2():
-    np, b2 = library("numpy"), library("blosc2")
+    b2 = library("blosc2")
     # An expression has a dtype even if it cannot be computed.
-    return of_arrays(lambda n: b2.asarray(one(n)), WITHOUT_BF16, {"inexact": b2.sqrt},
-                     lambda x: dtype_name(x.compute()))
+    return of_arrays(lambda n, v: b2.asarray(one(n, v)), WITHOUT_BF16, {"inexact": b2.sqrt},
+                     lambda x: dtype_name(x.compute()), element=lambda x: element(x.compute()[:]))
 
 
-def pandas(dtype, nodes, numbers=NUMBERS):
+def pandas(dtype, nodes, numbers=NUMBERS, name=dtype_name):
     np, pd = library("numpy"), library("pandas")
-    system = of_arrays(lambda n: pd.Series([1, 1], dtype=dtype(n)), nodes, {"inexact": np.sqrt},
-                       numbers=numbers)
+
+    def first(x):
+        value = x.iloc[0]
+        return value.item() if isinstance(value, np.generic) else value
+
+    system = of_arrays(lambda n, v: pd.Series([v], dtype=dtype(n)), nodes, {"inexact": np.sqrt},
+                       name, numbers, first)
     del system[1]["bitwise"]  # of floats an error, but bool if all elements are NaN
     return system
 
@@ -77,90 +133,114 @@ def pandas_numpy():
     return pandas(lambda n: THEIRS[n], WITHOUT_BF16)
 
 
+def own_names(names, nodes):
+    ours = {theirs: n for n, theirs in names.items()}
+    return pandas(names.get, nodes, NUMBERS[:3], lambda x: ours.get(str(x.dtype), str(x.dtype)))
+
+
 def pandas_nullable():
     names = {n: THEIRS[n].capitalize().replace("Uint", "UInt") for n in REAL}
-    names["bool"] = "boolean"
-    ours = {theirs: n for n, theirs in names.items()}
-    system = pandas(names.get, REAL, NUMBERS[:3])
-    return (*system[:-1], lambda x: ours.get(str(x.dtype), str(x.dtype)))
+    return own_names({**names, "bool": "boolean"}, REAL)
+
+
+def pandas_arrow():
+    names = {n: THEIRS[n] + "[pyarrow]" for n in REAL}
+    return own_names({**names, "f32": "float[pyarrow]", "f64": "double[pyarrow]"}, REAL)
 
 
 def numexpr():
     ne = library("numexpr")
     nodes = ["bool", "i32", "i64", "f32", "f64", "c128"]
-    values = {"x_" + n: one(n) for n in nodes}
-    numbers = {"b*": "True", "i*": "1", "f*": "1.5", "c*": "1j"}
+    values = columns(nodes, one)
     # Neither `**`, as joist has no powers of bool, nor `&`, which 1 & x does not reach.
-    text = {"common": "({} + {})", "divide": "({} / {})", "modulo": "({} % {})",
-            "combine": "where(x_bool, {}, {})"}
-    return (nodes + NUMBERS[:3], {k: t.format for k, t in text.items()},
-            {"inexact": "sqrt({})".format}, lambda n: numbers.get(n, "x_" + n),
-            lambda e: dtype_name(ne.evaluate(e, values)))
+    text = {**{k: TEXT[k] for k in ("common", "divide", "modulo")},
+            "combine": "where(x_bool_0, {}, {})", "inexact": "sqrt({})"}
+
+    def ask(expression):
+        found = ne.evaluate(expression, values)
+        return dtype_name(found), element(found)
+
+    return of_text(nodes + NUMBERS[:3], text, ask)
 
 
 def pytensor():
     pt = library("pytensor.tensor")
-    return of_arrays(lambda n: pt.vector(dtype=THEIRS[n]), WITHOUT_BF16, {
+    # Rewriting takes wrapped sums and quotients of 0 for others; see findings/.
+    mode = library("pytensor.compile.mode").Mode("py", None)
+    return of_arrays(lambda n, v: pt.as_tensor(one(n, v)), WITHOUT_BF16, {
         "inexact": pt.sqrt, "maximum": pt.maximum, "sum": pt.sum, "mean": pt.mean, "prod": pt.prod,
-        "combine": lambda x, y: pt.switch(pt.vector(dtype="bool"), x, y)})
+        "combine": lambda x, y: pt.switch(pt.as_tensor(one("bool", True)), x, y)},
+        element=lambda x: element(x.eval(mode=mode)))
 
 
-def numba():
+class Named(ast.NodeTransformer):
+    """Gives each operation's result a name: what has none, Numba computes as scalars."""
+
+    def named(self, node):
+        self.generic_visit(node)
+        self.count = getattr(self, "count", 0) + 1
+        return ast.NamedExpr(ast.Name(f"t{self.count}", ast.Store()), node)
+
+    visit_BinOp = visit_Call = named
+
+
+def numba(make=one):
     np, nb = library("numpy"), library("numba")
-    values = {"x_" + n: one(n) for n in WITHOUT_HALVES}
-    values["yes"] = np.array([True, False])
-    numbers = {"b*": "True", "i*": "1", "f*": "1.5", "c*": "1j"}
-    text = {"common": "({} + {})", "divide": "({} / {})", "power": "({} ** {})",
-            "integer_divide": "({} // {})", "modulo": "({} % {})", "bitwise": "({} & {})",
-            "maximum": "np.maximum({}, {})"}
+    values = columns(WITHOUT_HALVES, make)
+    text = {**TEXT, "maximum": "np.maximum({}, {})", "inexact": "np.sqrt({})"}
 
-    def name(expression):
-        used = [v for v in values if v in expression]
+    def ask(expression):
+        used = names_in(expression)
         scope = {"np": np}
-        exec(f"def f({', '.join(used)}): return {expression}", scope)
-        types = tuple(nb.typeof(values[v]) for v in used)
-        compiled = nb.njit(scope["f"])
-        compiled.compile(types)
-        result = compiled.overloads[types].signature.return_type
-        return dtype_name(str(getattr(result, "dtype", result)))
+        code = ast.unparse(Named().visit(ast.parse(expression)))
+        exec(f"def f({', '.join(used)}): return ({code})", scope)
+        compiled = nb.njit(scope["f"], error_model="numpy")
+        found = compiled(*(values[v] for v in used))
+        result = compiled.overloads[tuple(nb.typeof(values[v]) for v in used)].signature.return_type
+        return dtype_name(str(getattr(result, "dtype", result))), element(found)
 
-    return (WITHOUT_HALVES + NUMBERS, {k: t.format for k, t in text.items()},
-            {"inexact": "np.sqrt({})".format}, lambda n: numbers.get(n, "x_" + n), name)
+    return of_text(WITHOUT_HALVES + NUMBERS, text, ask)
+
+
+def numba_scalar():
+    return numba(lambda n, v: one(n, v)[0])
 
 
 def ndonnx():
     nx = library("ndonnx")
-    return of_arrays(lambda n: nx.asarray(one(n)), REAL, {
+    return of_arrays(lambda n, v: nx.asarray(one(n, v)), REAL, {
         "inexact": nx.sqrt, "sum": nx.sum, "mean": nx.mean, "prod": nx.prod,
-        "combine": lambda x, y: nx.where(nx.asarray(one("bool")), x, y)},
-        lambda x: dtype_name(str(x.dtype)), NUMBERS[:3])
+        "combine": lambda x, y: nx.where(nx.asarray(one("bool", True)), x, y)},
+        lambda x: dtype_name(str(x.dtype)), NUMBERS[:3], lambda x: element(x.unwrap_numpy()))
 
 
-def sql(query, types, text, ours, numbers):
-    """Columns of a query engine: `query` gives the name of the type of an expression."""
-    def name(expression):
-        found = query(expression)
-        return ours.get(found, found)
+def sql(names, text, ask, literals):
+    """Columns of a query engine: `ask` gives the name of the type of an expression, and the value."""
+    ours = {theirs: n for n, theirs in names.items()}
 
-    return (list(types) + list(numbers), {k: t.format for k, t in text.items()}, {},
-            lambda n: numbers.get(n, "x_" + n), name)
+    def named(expression):
+        found, value = ask(expression)
+        return ours.get(found, found), value
+
+    return of_text(list(names) + literals, {**{k: TEXT[k] for k in TEXT if k != "power"}, **text},
+                   named)
 
 
 def datafusion():
     df, pa = library("datafusion"), library("pyarrow")
     names = {n: getattr(pa, "bool_" if n == "bool" else THEIRS[n])() for n in REAL}
-    columns = {"x_" + n: pa.array([1, 1]).cast(t) for n, t in names.items()}
     context = df.SessionContext()
-    context.from_arrow(pa.table(columns), name="t")
-    ours = {str(t): n for n, t in names.items()}
+    context.from_arrow(pa.table(columns(names, lambda n, v: pa.array([v], names[n]))), name="t")
 
-    def query(expression):
-        found = context.sql(f"SELECT {expression} AS e FROM t").schema().field("e").type
-        return str(found)
+    def ask(expression):
+        found = context.sql(f"SELECT {expression} AS e FROM t").to_arrow_table()["e"]
+        return str(found.type), found[0].as_py()
 
-    return sql(query, names, {"common": "({} + {})", "divide": "({} / {})", "modulo": "({} % {})",
-                              "combine": "coalesce({}, {})"}, ours,
-               {"b*": "true", "i*": "1", "f*": "1.5"})
+    text = {"combine": "coalesce({}, {})"}
+    system = sql({n: str(t) for n, t in names.items()}, text, ask, NUMBERS[:3])
+    for operation in ("integer_divide", "bitwise"):
+        del system[1][operation]
+    return system
 
 
 def clickhouse():
@@ -168,20 +248,95 @@ def clickhouse():
     session = db.Session()
     names = {n: THEIRS[n].capitalize().replace("Uint", "UInt") for n in REAL}
     names["bool"] = "Bool"
-    columns = ", ".join(f"materialize(to{t}(1)) AS x_{n}" for n, t in names.items())
+    made = columns(names, lambda n, v: f"materialize(to{names[n]}('{str(v).lower()}'))")
 
-    def query(expression):
-        text = f"SELECT toTypeName({expression}) FROM (SELECT {columns})"
-        return str(session.query(text, "TabSeparated")).strip()
+    def ask(expression):
+        used = ", ".join(f"{made[x]} AS {x}" for x in names_in(expression))
+        query = f"SELECT toTypeName({expression}), {expression} FROM (SELECT {used or '1'})"
+        return str(session.query(query, "TabSeparated")).rstrip("\n").split("\t")
 
-    text = {"common": "({} + {})", "divide": "({} / {})", "integer_divide": "intDiv({}, {})",
-            "modulo": "({} % {})", "maximum": "greatest({}, {})", "bitwise": "bitAnd({}, {})",
-            "combine": "if(x_bool, {}, {})"}
-    return sql(query, names, text, {t: n for n, t in names.items()}, {"b*": "true", "i*": "1"})
+    text = {"integer_divide": "intDiv({}, {})", "maximum": "greatest({}, {})",
+            "bitwise": "bitAnd({}, {})", "combine": "if(x_bool_0, {}, {})"}
+    return sql(names, text, ask, NUMBERS[:2])
+
+
+def sqlite():
+    connection = library("sqlite3").connect(":memory:")
+    nodes = [n for n in REAL if n != "ui64"]
+    types = {"bool": "BOOLEAN", "f32": "FLOAT", "f64": "DOUBLE"}
+    made = columns(nodes, lambda n, v: v)
+    connection.execute("CREATE TABLE t (" + ", ".join(
+        f"{x} {types.get(x.split('_')[1], 'INTEGER')}" for x in made) + ")")
+    connection.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(made))})", list(made.values()))
+
+    def ask(expression):
+        query = f"SELECT typeof({expression}), {expression} FROM t"
+        found = connection.execute(query).fetchone()
+        if found[1] is None:
+            raise ArithmeticError  # a quotient by zero
+        return found
+
+    system = sql({"i64": "integer", "f64": "real"}, {}, ask, [])
+    del system[1]["integer_divide"]
+    return (nodes + NUMBERS[:3], *system[1:])
+
+
+def duckdb():
+    connection = library("duckdb").connect()
+    names = dict(zip(REAL, "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER "
+                           "UBIGINT FLOAT DOUBLE".split()))
+    made = columns(names, lambda n, v: f"'{v}'::{names[n]}")
+    connection.execute("CREATE TABLE t AS SELECT " + ", ".join(
+        f"{text} AS {x}" for x, text in made.items()))
+
+    def ask(expression):
+        expression = re.sub(r"(?<=[ (])[0-9.e+]*\.[0-9.e+]*", r"\g<0>e0", expression)
+        found = connection.execute(f"SELECT typeof({expression}), {expression} FROM t").fetchone()
+        if found[1] is None:
+            raise ArithmeticError  # a remainder by zero
+        return found
+
+    text = {"power": "pow({}, {})", "combine": "coalesce({}, {})", "maximum": "greatest({}, {})",
+            "inexact": "sqrt({})"}
+    return sql(names, text, ask, NUMBERS[:3])
+
+
+def polars():
+    pl = library("polars")
+    names = {n: pl.Boolean if n == "bool" else getattr(pl, THEIRS[n].title().replace("Ui", "UI"))
+             for n in REAL}
+    frame = pl.DataFrame(columns(names, lambda n, v: pl.Series([v], dtype=names[n])))
+    ours = {str(t): n for n, t in names.items()}
+
+    def ask(expression):
+        found = frame.select(expression.alias("x"))["x"]
+        return ours.get(str(found.dtype), str(found.dtype)), found[0]
+
+    def leaf(node, value):
+        return pl.lit(value) if node in NUMBERS else pl.col(f"x_{node}_{edges(node).index(value)}")
+
+    binary = {**OPERATORS, "maximum": pl.max_horizontal}
+    return (REAL + NUMBERS[:3], binary, {"inexact": lambda x: x.sqrt()}, leaf,
+            lambda found: found[0], lambda found: found[1], ask)
+
+
+def arrow():
+    pa, pc = library("pyarrow"), library("pyarrow.compute")
+    names = {n: pa.bool_() if n == "bool" else getattr(pa, THEIRS[n])() for n in REAL}
+    ours = {str(t): n for n, t in names.items()}
+    binary = {"common": pc.add, "divide": pc.divide, "power": pc.power, "combine": pc.coalesce,
+              "maximum": pc.max_element_wise, "bitwise": pc.bit_wise_and}
+    unary = {"inexact": pc.sqrt, "mean": pc.mean, "sum": pc.sum, "prod": pc.product}
+    return (REAL + NUMBERS[:3], binary, unary,
+            lambda n, v: v if n in NUMBERS else pa.array([v], names[n]),
+            lambda x: ours.get(str(x.type), str(x.type)),
+            lambda x: (x[0] if hasattr(x, "__len__") else x).as_py())
 
 
 SYSTEMS = {
+    "duckdb": duckdb, "polars": polars, "arrow": arrow,
     "dask": dask, "sparse": sparse, "awkward": awkward, "blosc2": blosc2, "pandas": pandas_numpy,
-    "pandas_nullable": pandas_nullable, "numexpr": numexpr, "pytensor": pytensor, "numba": numba,
-    "ndonnx": ndonnx, "datafusion": datafusion, "clickhouse": clickhouse,
+    "pandas_nullable": pandas_nullable, "pandas_arrow": pandas_arrow, "numexpr": numexpr,
+    "pytensor": pytensor, "numba": numba, "numba_scalar": numba_scalar, "ndonnx": ndonnx,
+    "datafusion": datafusion, "clickhouse": clickhouse, "sqlite": sqlite,
 }

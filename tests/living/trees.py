@@ -1,10 +1,12 @@
-"""Random expressions of 3 to 8 operations, and the dtype that a system gives each.
+"""Random expressions of 3 to 8 operations, and the dtype and value that a system gives each.
 
-    python3 trees.py ID [COUNT] [SEED]      prints lines R EXPRESSION;DTYPE
+    python3 trees.py ID [COUNT] [SEED]      prints lines R EXPRESSION;DTYPE;VALUE
 
-trees.R evaluates the expressions under the rule set ID. In them, x_i8 is a tensor of one dimension,
-s_i8 one of rank 0. A dtype is "-" where the system refuses. Exit status 77 if the system is not
-installed. The systems are those of systems.py and of measured_trees.py.
+trees.R evaluates the expressions under the rule set ID. In them, x("i8", "127") is a tensor of one
+dimension, s() one of rank 0. A dtype is "-" where the system refuses, and "!" where it refuses the
+values, but not ones in their place. The systems of measured_trees.py are asked about values at the
+ends of each width, those of systems.py about ones, and no values. Exit status 77 if the system is
+not installed.
 """
 import contextlib
 import os
@@ -25,6 +27,8 @@ R_BINARY = {
     "modulo": "({} %% {})", "combine": "nv_ifelse(yes, {}, {})", "maximum": "nv_max({}, {})",
     "bitwise": "nv_bitwise_and({}, {})",
 }
+# Remainders that have the sign of the dividend.
+TRUNCATED = {"datafusion", "clickhouse", "sqlite", "duckdb"}
 R_UNARY = {"inexact": "nv_sqrt({})", "sum": "sum({})", "mean": "mean({})", "prod": "prod({})"}
 R_NUMBERS = {"b*": "TRUE", "i*": "1L", "f*": "1", "c*": "1i"}
 
@@ -33,9 +37,11 @@ class System:
     """What systems.py tells ask() about a library."""
 
     number_first = True
+    edges = staticmethod(lambda node: [1 + 0j if node[0] == "c" else 1])
 
     def __init__(self, nodes, binary, unary, value, name, rank_zero=None, **_):
-        self.nodes, self.value, self.name, self.rank_zero = nodes, value, name, rank_zero
+        self.nodes, self.name, self.rank_zero = nodes, name, rank_zero
+        self.leaf = lambda node, _: value(node)
         self.functions = {**unary, **binary}
         if "add" not in binary:
             self.functions["add"] = binary["common"]
@@ -44,13 +50,14 @@ class System:
 
     def of(self, tree):
         if tree[0] == "number" or tree[0] == "tensor":
-            return self.value(tree[1])
+            return self.leaf(*tree[1:])
         if tree[0] == "scalar":
             return self.rank_zero(tree[1])
         return self.functions[tree[0]](*map(self.of, tree[1:]))
 
     def answers(self, trees):
-        return [systems.answer(lambda tree: self.name(self.of(tree)), tree) for tree in trees]
+        for tree in trees:
+            yield systems.answer(lambda tree: self.name(self.of(tree)) + ";", tree)
 
 
 class Script(System):
@@ -67,6 +74,47 @@ class Script(System):
         return self.run([self.of(tree) for tree in trees])
 
 
+class Measured(System):
+    """A system of measured_trees.py, asked about values, too."""
+
+    edges = staticmethod(measured_trees.edges)
+
+    def __init__(self, nodes, binary, unary, leaf, name, element, ask=lambda result: result,
+                 number_first=True):
+        super().__init__(nodes, binary, unary, None, name)
+        self.number_first = number_first
+        self.leaf, self.element, self.ask = leaf, element, ask
+
+    def answers(self, trees):
+        def asked(tree):
+            found = self.ask(self.of(tree))
+            return f"{self.name(found)};{text_of(self.element(found))}"
+
+        for tree in trees:
+            found = systems.answer(asked, tree)
+            if found == "-" and any(systems.answer(asked, with_values(tree, [k])) != "-" or
+                                    systems.answer(asked, with_values(tree, [0, k])) != "-"
+                                    for k in (0, 1, 2)):
+                found = "!"
+            yield found
+
+
+def with_values(tree, which):
+    """The same expression of other values: the tensors take turns."""
+    if tree[0] == "number" or tree[0] == "tensor":
+        values = measured_trees.edges(tree[1])
+        which.append(which.pop(0))
+        return (*tree[:2], values[which[-1] % len(values)])
+    return (tree[0], *[with_values(part, which) for part in tree[1:]])
+
+
+def text_of(value):
+    """A value in R's words."""
+    if isinstance(value, complex):
+        return f"{value.real!r} {value.imag!r}"
+    return str(value).replace("True", "1").replace("False", "0")
+
+
 class Random:
     def __init__(self, system, seed):
         self.system, self.draw = system, random.Random(seed)
@@ -75,10 +123,11 @@ class Random:
         numbers = [n for n in self.system.nodes if n in NUMBERS]
         known = [n for n in self.system.nodes if n not in NUMBERS + WEAK]
         node = self.draw.choice(known)
-        if number and numbers and self.draw.random() < 0.35:
-            return "number", self.draw.choice(numbers)
         zero = self.system.rank_zero is not None and self.draw.random() < 0.3
-        return "scalar" if zero else "tensor", node
+        kind = "scalar" if zero else "tensor"
+        if number and numbers and self.draw.random() < 0.35:
+            kind, node = "number", self.draw.choice(numbers)
+        return kind, node, self.draw.choice(self.system.edges(node))
 
     def tree(self, operations, number=False):
         """R and Python compute with two numbers alone, so no operation has two."""
@@ -96,10 +145,16 @@ class Random:
 
 
 def in_r(tree):
-    if tree[0] == "number":
-        return R_NUMBERS[tree[1]]
-    if tree[0] in ("tensor", "scalar"):
-        return f"{'x' if tree[0] == 'tensor' else 's'}_{tree[1]}"
+    if tree[0] in ("number", "tensor", "scalar"):
+        kind, node, value = tree
+        text = str(value) + "L" * (node == "i*")
+        if "c" in node:
+            text = f"{value.real}{value.imag:+}i"
+        elif node in ("bool", "b*"):
+            text = str(bool(value)).upper()
+        elif "i64" in node:
+            text = f'"{value}"'
+        return f"({text})" if kind == "number" else f'{"s" if kind == "scalar" else "x"}("{node}", {text})'
     return {**R_BINARY, **R_UNARY}[tree[0]].format(*map(in_r, tree[1:]))
 
 
@@ -113,14 +168,6 @@ def asked_by_library(name):
     systems.ask = ask
     systems.SYSTEMS[name]()
     system = found[0]
-    if name == "duckdb":  # aggregates do not mix with columns
-        system.unary = ["inexact"]
-    if name == "polars":
-        # Branches that are not taken are not checked. Polars forgets the dtype of a literal with a
-        # column in what follows: f16 / (1.5 / f32) is Float32, its root Float64.
-        system.binary.remove("combine")
-        system.unary = ["inexact"]
-        system.number_first = False
     return system
 
 
@@ -223,7 +270,7 @@ def c():
 
 
 SCRIPTS = {"octave": octave, "base_r": base_r, "c": c}
-SCRIPTS.update({name: lambda make=make: System(*make())
+SCRIPTS.update({name: lambda make=make: Measured(*make())
                 for name, make in measured_trees.SYSTEMS.items()})
 
 
@@ -234,17 +281,22 @@ def main(arguments):
     warnings.simplefilter("ignore")
     try:
         with contextlib.redirect_stdout(sys.stderr):  # TensorFlow prints warnings
+            if name in TRUNCATED:
+                R_BINARY["modulo"] = "nv_remainder({}, {})"
             system = SCRIPTS[name]() if name in SCRIPTS else asked_by_library(name)
             draws = Random(system, seed)
             # Four in five are not refused, if that many can be found.
             trees = [draws.tree(draws.draw.randint(3, 8)) for _ in range(20 * count)]
-            found = list(zip(trees, system.answers(trees)))
+            given, refused = [], []
+            for pair in zip(trees, system.answers(trees)):
+                (refused if pair[1][0] in "-!" else given).append(pair)
+                if len(given) >= count - count // 5 and len(given) + len(refused) >= count:
+                    break
     except (NotInstalled, ModuleNotFoundError) as error:
         print(f"{name}: not installed: {error}", file=sys.stderr)
         return systems.MISSING
-    given = [pair for pair in found if pair[1] != "-"][:count - count // 5]
-    refused = [pair for pair in found if pair[1] == "-"][:count - len(given)]
-    for tree, dtype in given + refused:
+    given = given[:max(count - count // 5, count - len(refused))]
+    for tree, dtype in given + refused[:count - len(given)]:
         print(f"{in_r(tree)};{dtype}")
     return 0
 

@@ -545,3 +545,19 @@ test_that("each built-in rule set says where it is on the web", {
     expect_match(.Call(joist_r_rules_info, rules)$url, "^https://")
   }
 })
+
+test_that("Numba divides by literals as floats, and remainders of either sign have one dtype", {
+  given <- function(x) format(dtype(x))
+  x <- nv_tensor(7, "ui32", shape = 1L)
+  with_promotion("numba", {
+    expect_identical(given(x / TRUE), "f64")
+    expect_identical(given(nv_tensor(7, "ui8", shape = 1L) / TRUE), "f32")
+    expect_identical(given(x / 2L), "f64")
+  })
+  with_promotion("numba_scalar", expect_identical(given(x / 2L), "f64"))
+  y <- nv_tensor(-7, "i64")
+  with_promotion("clickhouse", {
+    expect_identical(given(nv_remainder(y, TRUE)), "i16")
+    expect_identical(given(y %% TRUE), "i16")
+  })
+})
