@@ -17,7 +17,11 @@ long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers 
   batches-long ways traced-long traced-gradients-long signals
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
-  zarr3 tensorstore arrow signals)
+  zarr3 tensorstore arrow signals living-newer)
+# A Python of 3.12 or later, by its name or of pyenv: NumPy 2.5 and JAX 0.12 need one.
+newer := $(firstword $(foreach p,python3.14 python3.13 python3.12 \
+  $(wildcard $(HOME)/.pyenv/versions/3.1[2-9].*/bin/python3),$(if $(shell $p -c '' 2>&1 || \
+  echo fails),,$p)))
 
 all: $(steps)
 long: $(long_steps)
@@ -192,6 +196,8 @@ local/python/numpy-1.26.4: requires := numpy==1.26.4
 local/python/numpy-2.2.6: requires := numpy==2.2.6
 # After changing the version of JAX, record its answers again: see tests/gradients/programs.R.
 local/python/living: requires := numpy==2.4.6 jax==0.10.2 ml_dtypes==0.6.0 array-api-strict==2.6.1
+local/python/living-newer: requires := numpy==2.5.5 jax==0.12.0.1 ml_dtypes==0.6.0 \
+  array-api-strict==2.6.1
 local/python/array-api: requires := pytest==9.2.0 pytest-json-report==1.5.0 \
   hypothesis==6.170.15 ndindex==1.10.1
 local/python/signals: requires := numpy==2.4.6 scipy==1.17.1
@@ -201,7 +207,7 @@ local/python/zarr3: requires := zarr==3.1.6 numpy==2.4.6 dask==2026.8.0 xarray==
 local/python/tensorstore: requires := numpy==2.4.6 ml_dtypes==0.6.0 tensorstore==0.1.84
 local/python/arrow: requires := numpy==2.4.6 pyarrow==26.0.1 pandas==3.1.1 polars==2.1.0
 $(environments):
-	@sh tools/steps/environment $@ $(requires)
+	@PYTHON=$(if $(filter %-newer,$@),$(newer)) sh tools/steps/environment $@ $(requires)
 
 base: install
 	@$(step) $(r) -f tests/base/random_calls.R --args 3000
@@ -235,9 +241,11 @@ measured: install
 	  $(r) -f tests/living/measured.R --args python3 && $(r) -f tests/living/octave.R'
 
 # PyTorch takes 3 GB, so it is compared only where JOIST_TORCH_PYTHON names a Python that has it.
-living: install local/python/living local/python/numpy-1.26.4
-	@$(step) $(r) -f tests/living/tables.R --args $(call python,living) $(call python,numpy-1.26.4) \
-	  $(or $(JOIST_TORCH_PYTHON),$(call python,living))
+# Once more with the releases of this year, where a Python has them.
+living: install local/python/living local/python/numpy-1.26.4 $(if $(newer),local/python/living-newer)
+	@$(step) sh -c 'for python; do $(r) -f tests/living/tables.R --args "$$python" \
+	  $(call python,numpy-1.26.4) $(or $(JOIST_TORCH_PYTHON),$(call python,living)) || exit 1; done' \
+	  living $(call python,living) $(if $(newer),$(call python,living-newer))
 
 dlpack: install local/python/living
 	@$(call step,R:reticulate) $(r) -f tests/living/dlpack.R --args $(call python,living)

@@ -55,6 +55,16 @@ limit <- function(which) {
 as_operand <- function(x) {
   if (is_tensor(x)) x else nv_tensor(x, if (is.logical(x)) "bool" else "f64")
 }
+# "native" is the class of the operand, "double" that in which it is summed.
+reduced <- function(f) {
+  function(x, type = "") {
+    stopifnot(type %in% c("", "native", "double"))
+    x <- as_operand(x)
+    result <- f(if (type == "double") nv_convert(x, "f64") else x)
+    if (type != "native") return(result)
+    if (format(dtype(x)) == "bool") result != 0 else to_class(format(dtype(x)))(result)
+  }
+}
 one_or_two <- function(one, two) {
   function(x, y) if (missing(y)) one(as_operand(x)) else two(as_operand(x), y)
 }
@@ -73,9 +83,10 @@ octave <- c(
       if (n < 0) return(nv_shift_right_arithmetic(as_operand(x), as.integer(-n)))
       nv_shift_left(as_operand(x), as.integer(n))
     },
-    sum = function(x) sum(as_operand(x)), prod = function(x) prod(as_operand(x)),
-    mean = function(x) mean(as_operand(x)), cumsum = function(x) cumsum(as_operand(x)),
-    cumprod = function(x) cumprod(as_operand(x)), max = one_or_two(nv_reduce_max, nv_max),
+    sum = reduced(sum), prod = reduced(prod), mean = reduced(mean), cumsum = reduced(cumsum),
+    cumprod = reduced(cumprod), gcd = nv_gcd, lcm = nv_lcm,
+    sumsq = reduced(function(x) sum(nv_convert(x, "f64")^2)),
+    eye = function(n) nv_eye(as.integer(n), dtype = "f64"), max = one_or_two(nv_reduce_max, nv_max),
     min = one_or_two(nv_reduce_min, nv_min), sqrt = function(x) sqrt(as_operand(x)),
     abs = function(x) abs(as_operand(x)), floor = function(x) floor(as_operand(x)),
     fix = function(x) nv_trunc(as_operand(x)), transpose = t, hypot = nv_hypot,
