@@ -49,7 +49,7 @@ nv_get_threads <- function() .Call(joist_r_threads, NULL)
 #' `nv_memory()` reports how much memory tensors use and how much is kept for reuse, and can set a
 #' limit on the latter; `nv_trim_memory()` gives kept memory back to the system.
 #'
-#' The memory of tensors of 16 KiB and more comes from a pool. When R's garbage collector frees
+#' The memory of tensors of 6 KiB and more comes from a pool. When R's garbage collector frees
 #' a tensor its memory is kept, because mapping fresh pages costs more than the arithmetic of
 #' an operation. What is kept is bounded, and given back to the system when memory runs short or
 #' `nv_trim_memory()` is called. It also trims the pools of the GPUs that are in use.

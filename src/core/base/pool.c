@@ -26,7 +26,7 @@
 #endif
 
 /* Small blocks are cut from slabs, so that they lie on huge pages too. */
-enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_UNIT = 16 * 1024, SLAB = 8 * 1024 * 1024 };
+enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_UNIT = 4 * 1024, SLAB = 8 * 1024 * 1024 };
 
 struct links {
   struct block *next, *previous;
@@ -44,7 +44,7 @@ enum { HEADER = JOIST_POOL_ALIGNMENT };
 _Static_assert(sizeof(struct block) <= HEADER, "the user's memory starts behind the header");
 
 /* Free blocks of 2^k up to below 2^(k + 1) bytes, the latest freed first. */
-enum { BINS = 8 * sizeof(size_t) };
+enum { BINS = 8 * sizeof(size_t), SEEN = 64 /* at most, in a search */ };
 static struct block *bins[BINS];
 static struct block *newest = NULL, *oldest = NULL;
 static struct joist_pool_figures figures = {0, 0, SIZE_MAX};
@@ -200,13 +200,13 @@ static size_t shrink(size_t bytes) {
   return given;
 }
 
-/* The smallest of the free blocks of about this size that is large enough, the latest freed of
- * equals; of the larger ones, the latest freed of the first bin there is. */
+/* The smallest of the latest freed blocks of about this size that is large enough, the latest freed
+ * of equals; of the larger ones, the latest freed of the first bin there is. */
 static struct block *find(size_t size) {
-  unsigned bin = bin_of(size);
+  unsigned bin = bin_of(size), seen = 0;
   struct block *best = NULL;
-  for (struct block *b = bins[bin]; b != NULL && (best == NULL || best->size != size);
-       b = b->bin.next)
+  for (struct block *b = bins[bin];
+       b != NULL && (best == NULL || best->size != size) && seen < SEEN; b = b->bin.next, seen++)
     if (b->size >= size && (best == NULL || b->size < best->size)) best = b;
   while (best == NULL && ++bin < BINS) best = bins[bin];
   return best;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { JOIST_POOL_MIN = 16 * 1024, JOIST_POOL_ALIGNMENT = 64 };
+enum { JOIST_POOL_MIN = 6 * 1024, JOIST_POOL_ALIGNMENT = 64 };
 
 /* A block of at least `bytes` bytes, aligned to JOIST_POOL_ALIGNMENT; NULL when memory is
  * out even after what is kept was given back. Owned by the caller until joist_pool_free. */
