@@ -80,7 +80,8 @@ one_if_missing <- function(x, dims, remove = FALSE) {
   if (!whole || is.null(mask_of(x))) {
     return(x)
   }
-  nv_mask(nv_reshape(slice(nv_flatten(x), 1L, 1L, 1L), rep(1L, ndims(x))), TRUE)
+  ones <- rep(1L, ndims(x))
+  with_mask(slice(x, ones, ones, ones), nv_tensor(TRUE, shape = ones))
 }
 
 variance_of <- function(x, dims, drop, correction, root, remove) {
@@ -200,7 +201,7 @@ like_quantiles <- function(result, x) {
 like_mean <- function(result, x) like(result, nv_real(nv_mean(none_of(x))))
 
 like <- function(x, type) {
-  same <- dtype(x) == format(dtype(type)) && ambiguous(x) == ambiguous(type)
+  same <- identical(dtype(x), dtype(type)) && ambiguous(x) == ambiguous(type)
   if (same) x else nv_convert(x, dtype(type), ambiguous(type))
 }
 

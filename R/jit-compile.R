@@ -226,9 +226,12 @@ collected_arguments <- function(arguments) {
 
 jit_run <- function(state, f, arguments, static, promotion, policy, device, notes) {
   force(arguments) # not within a method for %in%, which would take the class from an error
-  dynamic <- if (length(static) > 0L) !(names(arguments) %of% static)
+  fixed <- if (length(static) > 0L) names(arguments) %of% static
+  dynamic <- if (!is.null(fixed)) !fixed
   known <- arguments
-  if (!is.null(dynamic)) known[!dynamic] <- lapply(arguments[!dynamic], content_of)
+  for (k in seq_along(known)[fixed]) {
+    if (is.list(known[[k]]) || is.environment(known[[k]])) known[[k]] <- content_of(known[[k]])
+  }
   out <- .Call(joist_r_jit_call, state, known, dynamic, promotion, policy, device)
   if (!is_answer(out)) {
     return(out)

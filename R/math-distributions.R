@@ -5,9 +5,12 @@
 # exp() makes of it. NaN and NA stay what they are. `name` is that of the function, which is
 # compiled, or NULL if it is not to be.
 in_f64 <- function(name, operands, f) {
-  # result_dtype() would read strings as dtypes.
-  for (x in operands) if (is.character(x)) as_operand(x)
-  if (!is.null(name) && !is_tracing() && all(vapply(operands, is_plain_operand, NA))) {
+  plain <- !is.null(name) && !is_tracing()
+  for (x in operands) {
+    if (is.character(x)) as_operand(x) # result_dtype() would read it as a dtype.
+    plain <- plain && is_plain_operand(x)
+  }
+  if (plain) {
     value <- compiled_distribution(name, operands, parent.frame(), sys.function(-1L))
     if (!is.null(value)) {
       return(value)
@@ -38,11 +41,12 @@ wide_operands <- function(operands, first = first_tensor(operands)) {
 # The function as one program, kept for each choice of its flags; NULL where that is an error, which
 # is raised with the values known.
 compiled_distribution <- function(name, operands, frame, f) {
-  flags <- mget(c("lower.tail", "log", "log.p"), frame, "logical", list(NULL))
-  flags <- flags[lengths(flags) > 0L]
-  key <- paste(c(name, flags), collapse = " ")
+  key <- paste0(name, frame$lower.tail, frame$log, frame$log.p)
   compiled <- distributions[[key]]
-  if (is.null(compiled)) compiled <- distributions[[key]] <- jit_of_list(f, flags)
+  if (is.null(compiled)) {
+    flags <- mget(c("lower.tail", "log", "log.p"), frame, "logical", list(NULL))
+    compiled <- distributions[[key]] <- jit_of_list(f, flags[lengths(flags) > 0L])
+  }
   tryCatch(compiled(unname(operands)), joist_error = function(e) NULL)
 }
 

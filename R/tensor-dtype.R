@@ -67,11 +67,11 @@ as.character.joist_dtype <- function(x, ...) format(x)
 
 #' @export
 Ops.joist_dtype <- function(e1, e2) {
-  if (!.Generic %of% c("==", "!=")) {
+  switch(.Generic,
+    "==" = identical(as_dtype(e1), as_dtype(e2)),
+    "!=" = !identical(as_dtype(e1), as_dtype(e2)),
     stop_joist("joist_dtype_error", "dtypes can only be compared with == and !=")
-  }
-  same <- identical(format(as_dtype(e1)), format(as_dtype(e2)))
-  if (.Generic == "==") same else !same
+  )
 }
 
 #' Facts about a dtype
