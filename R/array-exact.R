@@ -79,7 +79,7 @@ has_digits <- function(x) {
 # How many bits the distances of the elements of x from each other have, in steps of a few, so that
 # few programs are made; those of the dtype where the elements are not known.
 span_of <- function(x) {
-  bits <- dtype_info(dtype(x))$bits
+  bits <- dtype_facts(dtype(x))$bits
   if (is_traced(x) || !has_elements(x) || length(x) == 0L) {
     return(bits)
   }

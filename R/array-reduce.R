@@ -72,7 +72,8 @@ nv_range <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
   low <- nv_reduce_min(x, dims, drop, na_rm)
   high <- nv_reduce_max(x, dims, drop, na_rm)
   if (!is_chunked(low)) {
-    return(nv_stack(low, high, dim = 1L))
+    extents <- c(1L, shape(low))
+    return(.Call(joist_r_concatenate, list(low, high), 1L, list(extents, extents)))
   }
   first <- nv_tensor(c(TRUE, FALSE), shape = c(2L, rep_len(1L, ndims(low))))
   nv_ifelse(first, nv_unsqueeze(low, 1L), nv_unsqueeze(high, 1L))

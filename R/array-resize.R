@@ -121,16 +121,19 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
       shape_text(xp), " and ", shape_text(fp)
     )
   }
-  after <- nv_clamp(2L, nv_searchsorted(xp, x, "right") + 1L, max(n, 2L))
   if (n == 1L) {
     made <- nv_broadcast_to(nv_reshape(fp / nv_ifelse(xp == xp, 1, xp), integer()), shape(x))
   } else {
-    low <- nv_gather(xp, after - 1L)
-    high <- nv_gather(xp, after)
-    from <- nv_gather(fp, after - 1L)
-    step <- high - low
-    share <- (x - low) / nv_ifelse(step == 0, 1, step)
-    made <- from + share * (nv_gather(fp, after) - from)
+    at <- nv_clamp(1L, nv_searchsorted(xp, x, "right"), n - 1L)
+    # Of integers, those that wrap are counted where they are used.
+    step <- function(points, f) {
+      if (!is_float_dtype(points) || is_chunked(points) || is_tracing()) {
+        return(f(nv_gather(points, at + 1L) - nv_gather(points, at)))
+      }
+      nv_gather(f(slice(points, 2L, 1L, n - 1L) - slice(points, 1L, 1L, n - 1L)), at)
+    }
+    width <- step(xp, function(step) nv_ifelse(step == 0, 1, step))
+    made <- nv_gather(fp, at) + (x - nv_gather(xp, at)) / width * step(fp, identity)
   }
   first <- nv_gather(xp, 1L)
   last <- nv_gather(xp, n)

@@ -72,16 +72,20 @@ quotient_dtype <- function(from, to) {
 }
 
 check_one <- function(x, name) {
-  if (prod(part_shape(x)) != 1) {
+  plain <- is.atomic(x) && !is.object(x) && length(x) == 1L
+  if (!plain && prod(part_shape(x)) != 1) {
     stop_joist("joist_shape_error", "`", name, "` must be one number")
   }
 }
 
 # Converts `x` to a scalar of that dtype, exactly if it is not a tensor.
-one_number <- function(x, name, dtype) {
+one_number <- function(x, name, dtype, ambiguous = FALSE) {
   known <- is_tensor(x) && !is_number(x)
   check_one(x, name)
-  if (known) nv_convert(nv_reshape(x, integer()), dtype) else nv_scalar(x, dtype)
+  if (!known) {
+    return(nv_scalar(x, dtype, ambiguous))
+  }
+  nv_convert(nv_reshape(x, integer()), dtype, ambiguous)
 }
 
 # Whole numbers between both, in 64 bits that wrap: the quotient and the rest of the span apart, so
@@ -167,7 +171,14 @@ float_sequence <- function(given) {
 }
 
 # In 64 bits that wrap.
-whole_sequence <- function(given, dtype) wrapping(sequence_that_wraps(given, dtype))
+whole_sequence <- function(given, dtype) {
+  up <- length(given) == 2L && all(vapply(given, is_whole, NA)) && given$from <= given$to
+  if (up && format(dtype) %of% c("i32", "i64")) {
+    ends <- c(given$from, given$to)
+    return(nv_iota(1L, dtype, ends[2L] - ends[1L] + 1, ends[1L]))
+  }
+  wrapping(sequence_that_wraps(given, dtype))
+}
 
 sequence_that_wraps <- function(given, dtype) {
   to <- given$to

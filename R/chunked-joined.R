@@ -87,7 +87,9 @@ part_in <- function(array, low, high, reversed) {
 # As joist_r_concatenate(), of parts among which there are chunked tensors: `shapes` are extents of
 # the parts in the result, or TRUE for vectors.
 concatenated <- function(parts, dim, shapes) {
-  if (!any(vapply(parts, is_chunked, NA))) {
+  delayed <- FALSE
+  for (part in parts) delayed <- delayed || is_chunked(part)
+  if (!delayed) {
     return(.Call(joist_r_concatenate, parts, dim, shapes))
   }
   parts <- parts[!vapply(parts, is.null, NA)]

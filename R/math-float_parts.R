@@ -72,10 +72,9 @@ nv_nan_to_num <- function(x, nan = 0, posinf = NULL, neginf = NULL) {
   if (!is_float_dtype(x)) {
     return(x)
   }
-  bounds <- dtype_info(dtype(x))[c("max", "min")]
-  given <- function(value, bound) scalar_like(if (is.null(value)) as_array(bound) else value, x)
-  high <- given(posinf, bounds$max)
-  low <- given(neginf, bounds$min)
+  bounds <- dtype_facts(dtype(x))
+  high <- scalar_like(if (is.null(posinf)) bounds$max else posinf, x)
+  low <- scalar_like(if (is.null(neginf)) bounds$min else neginf, x)
   value <- nv_ifelse(nv_is_infinite(x), nv_ifelse(x > 0, high, low), x)
   nv_ifelse(nv_is_nan(x), scalar_like(nan, x), value)
 }

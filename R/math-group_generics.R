@@ -242,7 +242,7 @@ anyNA.nv_tensor <- function(x, recursive = FALSE) {
   if (is_traced(x) || !has_elements(x) || is_chunked(x)) {
     return(as.logical(nv_compute(nv_reduce_any(nv_is_na(x)))))
   }
-  !is.null(mask_of(x)) || has_nan(x) && as.logical(fused("any_nan", any_nan, x))
+  !is.null(mask_of(x)) || has_nan(x) && as_array(fused("any_nan", any_nan, x))
 }
 
 any_nan <- function(x) nv_reduce_any(nv_is_nan(x))

@@ -51,8 +51,8 @@ first_extreme <- function(x, position) {
     return(integer())
   }
   # Of elements without a mask, the position is that of a NaN only if there is one.
-  at <- if (known && is.null(mask_of(x))) position(x)
-  if (is.null(at) || has_nan(x) && is.nan(x[[as_array(at)]])) {
+  at <- if (known && is.null(mask_of(x))) as_array(position(x))
+  if (is.null(at) || has_nan(x) && is.nan(as_array(x[[at]]))) {
     at <- if (has_nan(x)) {
       fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
     } else {
@@ -62,7 +62,7 @@ first_extreme <- function(x, position) {
   if (!known) {
     return(if (is_traced(x)) traced_position(at, x) else at)
   }
-  at <- as_array(at)
+  if (is_tensor(at)) at <- as_array(at)
   at <- at[at > 0L]
   if (length(at) > 0L && !is.null(names(x))) names(at) <- names(x)[at]
   at

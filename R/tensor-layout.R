@@ -353,7 +353,10 @@ rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
   } else if (length(times) != 1L) {
     return(flat[rep(seq_len(n), times)])
   }
-  if (times != 1) flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 2L), c(n, times)))
+  if (times != 1) {
+    columns <- nv_broadcast_to(nv_reshape(flat, c(n, 1L)), c(n, times))
+    flat <- nv_reshape(columns, prod(shape(columns)))
+  }
   if (is.na(length.out)) flat else slice(flat, 1L, 1L, as.integer(length.out))
 }
 

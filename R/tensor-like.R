@@ -31,7 +31,7 @@ nv_fill_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NU
   value <- if (is_tensor(value) && length(value) == 1) {
     converted_into(nv_reshape(value, integer()), dtype, ambiguous, assigns = TRUE)
   } else {
-    nv_convert(one_number(value, "value", dtype), dtype, ambiguous)
+    one_number(value, "value", dtype, ambiguous)
   }
   value <- if (is.null(device)) beside(value, like) else nv_to(value, nv_device(device))
   nv_broadcast_to(value, shape)

@@ -73,9 +73,9 @@ nv_mask <- function(x, missing) {
 #' @rdname nv_mask
 #' @export
 nv_is_na <- function(x) {
-  nan <- nv_is_nan(x)
-  mask <- if (is_tensor(x)) mask_of(x) else if (anyNA(x)) mask_of(as_operand(x))
-  if (is.null(mask)) nan else nv_or(nan, mask)
+  if (!is_tensor(x) && anyNA(x)) x <- as_operand(x)
+  mask <- if (is_tensor(x)) mask_of(x)
+  if (is.null(mask)) nv_is_nan(x) else nv_or(nv_is_nan(with_mask(x, NULL)), mask)
 }
 
 #' @rdname nv_mask
@@ -89,7 +89,7 @@ nv_replace_na <- function(x, value) {
       "joist_shape_error", "`value` of shape ", shape_text(value), " does not fit ", shape_text(x)
     )
   }
-  if (dtype(filled) != dtype(x)) {
+  if (!identical(dtype(filled), dtype(x))) {
     stop_joist(
       "joist_promotion_error", "`value` of ", type_name(value), " cannot take the place of ",
       "missing values of ", type_name(x), ": their common dtype is ", format(dtype(filled)),

@@ -129,6 +129,24 @@ test_that("nv_top_k() finds the first of long lines that are sorted, or all the 
   }
 })
 
+test_that("nv_top_k() takes missing elements after those with the last values there are", {
+  set.seed(47)
+  for (d in ordered_dtypes()) {
+    x <- nv_concatenate(nv_tensor(values_to_find(d, 40L), d), dtype_info(d)$max, dtype_info(d)$min)
+    if (dtype_kind(d) == "float") x <- nv_concatenate(x, nv_convert(c(Inf, -Inf, NaN), d))
+    x <- nv_convert(x, d)[sample(length(x))]
+    x <- nv_reshape(nv_mask(x, nv_tensor(seq_along(x) %% 3 == 0)), c(length(x), 1L))
+    for (decreasing in c(TRUE, FALSE)) {
+      order <- as.vector(nv_argsort(x, 1L, decreasing))
+      for (k in c(1L, 20L, length(x) - 2L, length(x))) {
+        got <- nv_top_k(x, k, 1L, decreasing)
+        expect_identical(as.vector(got$indices), order[seq_len(k)], label = paste(d, k))
+        expect_identical(got$values, x[order[seq_len(k)], , drop = FALSE])
+      }
+    }
+  }
+})
+
 test_that("nv_top_k() gives the first k of nv_argsort()", {
   set.seed(43)
   for (d in ordered_dtypes()) {

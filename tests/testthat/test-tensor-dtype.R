@@ -90,6 +90,20 @@ test_that("an invalid dtype is an error", {
   expect_error(nv_iota(1, "f33", 3), "f33", class = "joist_dtype_error")
 })
 
+test_that("a conversion to the dtype there is gives an equal tensor of its own", {
+  for (d in dtypes()) {
+    x <- nv_reshape(sample_tensor(d), length(sample_tensor(d)))
+    names(x) <- paste0("n", seq_along(x))
+    y <- nv_convert(x, d)
+    expect_identical(y, x)
+    y[1] <- y[length(y)]
+    expect_identical(x, nv_convert(x, d))
+    expect_true(ambiguous(nv_convert(x, d, TRUE)))
+  }
+  x <- nv_tensor(matrix(c(1, NA, 3, 4), 2, dimnames = list(c("a", "b"), NULL)), "f64")
+  expect_identical(nv_convert(x, "f64"), x)
+})
+
 test_that("a tensor has the dtype it was made with", {
   for (d in dtypes()) {
     expect_true(dtype(sample_tensor(d)) == d)

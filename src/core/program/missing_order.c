@@ -1,6 +1,8 @@
 /* Missing values of operations that sort, search and count. */
 #include "core/program/missing_order.h"
 
+#include <math.h>
+
 static joist_value_id ordered(struct builder *b, joist_op op, joist_value_id x, bool decreasing) {
   struct joist_attributes attributes = joist_mask_none;
   joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DIM, joist_attribute_dim(b->m->attributes));
@@ -25,22 +27,30 @@ static joist_value_id order_of(struct builder *b, joist_value_id x, joist_value_
   return taken(b, first, second);
 }
 
+/* The first positions in that order: the elements are moved so that the missing ones are last, with
+ * a value that no other comes after, and of equal elements the first ones are taken. */
+static joist_value_id first_of_order(struct builder *b, joist_value_id x, joist_value_id mask) {
+  const bool decreasing = joist_attribute_flag(b->m->attributes, JOIST_ATTRIBUTE_DECREASING);
+  const joist_dtype dtype = value_of(b, x)->type.dtype;
+  const bool nan = joist_dtype_kind(dtype) == JOIST_KIND_FLOAT && joist_dtype_has_nan(dtype);
+  const joist_value_id filled =
+      nan ? joist_mask_filled(b, x, mask, NAN) : joist_mask_filled_extreme(b, x, mask, !decreasing);
+  const joist_value_id present_first = ordered(b, JOIST_OP_ARGSORT, mask, false);
+  const joist_value_id moved = taken(b, filled, present_first);
+  return taken(b, present_first, joist_mask_emit(b, JOIST_OP_TOP_K, &moved, 1, b->m->attributes));
+}
+
 static void add_sort(struct builder *b, joist_value_id *result, joist_value_id *mask) {
   const joist_value_id x = b->m->operands[0], missing = b->m->masks[0];
-  joist_value_id order = order_of(b, x, missing);
+  if (b->m->op == JOIST_OP_TOP_K) {
+    *result = first_of_order(b, x, missing);
+    return;
+  }
+  const joist_value_id order = order_of(b, x, missing);
   if (b->m->op == JOIST_OP_SORT) {
     *result = joist_mask_converted(b, taken(b, x, order), b->m->inference->signature.result[0]);
     *mask = taken(b, missing, order);
     return;
-  }
-  if (b->m->op == JOIST_OP_TOP_K && b->status == JOIST_OK) {
-    const struct joist_shape *const shape = &value_of(b, order)->shape;
-    struct joist_attributes attributes = joist_mask_none;
-    int64_t start[JOIST_RANK_MAX] = {0}, stop[JOIST_RANK_MAX];
-    for (int d = 0; d < shape->rank; d++) stop[d] = (int64_t)result_shape(b)->extent[d] - 1;
-    joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_START, start, (size_t)shape->rank);
-    joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_STOP, stop, (size_t)shape->rank);
-    order = joist_mask_emit(b, JOIST_OP_SLICE, &order, 1, &attributes);
   }
   *result = order;
 }

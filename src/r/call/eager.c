@@ -250,8 +250,19 @@ static SEXP missing_result(const struct joist_r_call *call) {
   return made;
 }
 
+/* Whether a conversion gives what its operand is, which then shares its elements. */
+static bool is_same(const struct joist_r_call *call) {
+  const struct joist_type made = call->inference.signature.result[0];
+  const struct joist_type type = call->values->argument.operand.type;
+  return call->op == JOIST_OP_CONVERT && call->values->form == JOIST_R_CONCRETE &&
+         made.dtype == type.dtype && made.ambiguous == type.ambiguous;
+}
+
 SEXP joist_r_run_call(const struct joist_r_call *call) {
   if (folds_missing(call)) return missing_result(call);
+  if (is_same(call))
+    return joist_r_same_payload(call->values, call->inference.signature.result[0],
+                                call->inference.shape);
   const void *const vmax = vmaxget();
   struct room room;
   struct joist_r_lowered lowered;
