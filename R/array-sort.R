@@ -120,7 +120,8 @@ xtfrm.nv_tensor <- function(x) {
   check_elements(x, "xtfrm() and order()", "nv_argsort()")
   if (!format(dtype(x)) %of% c("i64", "ui64", "c64", "c128")) {
     # Integers, which R sorts fastest, but the smallest i32 is none of R's.
-    return(tryCatch(as.vector(x), joist_value_error = function(e) as.vector(x, "double")))
+    ranks <- tryCatch(as.vector(x), joist_value_error = function(e) as.vector(x, "double"))
+    return(as_named(ranks, x))
   }
   local_promotion("anvil") # all is of one dtype, of which some rule sets know nothing
   order <- nv_argsort(x)
@@ -132,7 +133,13 @@ xtfrm.nv_tensor <- function(x) {
     ranks[ranks] <- cummax(ifelse(is.na(same) | !same, seq_len(n), 0L))
     ranks[is.na(x)] <- NA
   }
-  ranks
+  as_named(ranks, x)
+}
+
+# As base R's, whose names `-xtfrm(x)` keeps.
+as_named <- function(values, x) {
+  if (!is.null(names(x))) names(values) <- names(x)
+  values
 }
 
 # For what cannot be known without the elements.

@@ -5,6 +5,7 @@
 #   in f32, and an i64 equals "100000" as text and 1e5 as a number. R 4.1 has no mtfrm().
 # * which.min(), which.max(): base R converts to double, in which large i64 may be equal.
 # * rank(): base R compares pairs of elements by calls of `[` and `>`, some 20 microseconds each.
+#   Where it is called without the method, `[` gives it the ranks of elements instead of these.
 # * bitwAnd() and its like: base R converts to 32-bit integers and returns these.
 # * isTRUE(), isFALSE(): base R answers FALSE for a traced tensor, whose value is not known yet.
 

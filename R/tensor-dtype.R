@@ -118,4 +118,4 @@ is_float_dtype <- function(x) dtype_kind(x) == "float"
 is_complex_dtype <- function(x) dtype_kind(x) == "complex"
 is_inexact_dtype <- function(x) dtype_kind(x) %of% c("float", "complex")
 has_nan <- function(x) .Call(joist_r_dtype_has_nan, x)
-is_int64 <- function(x) format(dtype(x)) %of% c("i64", "ui64")
+is_int64 <- function(x) type_string(x) %of% c("i64", "ui64")

@@ -128,7 +128,7 @@ as_operand <- function(x) {
 #' `cbind()`; `nv_stack()` joins them along a new dimension.
 #'
 #' @param ... Tensors and R vectors. Vectors are rows for `rbind()` and columns for
-#'   `cbind()`; scalars are repeated. `nv_concatenate()` and `nv_stack()` take one list of them,
+#'   `cbind()`; one element is repeated. `nv_concatenate()` and `nv_stack()` take one list of them,
 #'   too.
 #' @param dim The dimension along which to join the parts.
 #' @param use.names `FALSE` leaves the names out.
@@ -272,7 +272,7 @@ line_labels <- function(call, level) {
   labels
 }
 
-# Lines of a matrix are vectors as long as the matrix, or scalars, which are repeated.
+# Lines of a matrix are vectors as long as the matrix, or of one element, which is repeated.
 bind_parts <- function(parts, dimension, labels) {
   if (any(vapply(parts, isS4, NA))) {
     return(bind_matrices(parts, dimension))
@@ -290,7 +290,7 @@ bind_parts <- function(parts, dimension, labels) {
     if (length(s) == 2L) {
       return(s)
     }
-    append(if (length(s) == 1L) s else extent, 1L, dimension - 1L)
+    append(if (length(s) == 1L && s != 1) s else extent, 1L, dimension - 1L)
   })
   bound <- concatenated(parts, dimension, shapes)
   if (inherits(bound, "nv_aval") || is_chunked(bound) || !any(nzchar(labels[lines]))) {

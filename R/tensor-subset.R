@@ -56,6 +56,8 @@
   taken_of(if (is.null(taken)) with_missing(x, indices, drop) else taken, x)
 }
 
+is_frame_of_base <- function(frame) identical(parent.env(frame), .BaseNamespaceEnv)
+
 # A subset by indices with NA: takes the first position for it, and puts NA in the place of what
 # that gives.
 with_missing <- function(x, indices, drop) {

@@ -23,7 +23,36 @@ join_matrix <- function(package, ...) {
   set("rbind2", quote(computed_beside(methods::rbind2, rbind, x, y)))
   set("solve", quote(computed_beside(Matrix::solve, nv_solve, a, b)))
   set("solve", quote(as_solved(Matrix::solve(a, as_array(b), ...), b)), "MatrixFactorization")
+  set_index_methods(where)
   methods::setAs("nv_chunked", "dgCMatrix", function(from) sparse_matrix(from), where = where)
+}
+
+# Indices and values that are tensors are R's numbers to Matrix. R would tell of several methods
+# that are as near, so each place where one can be has its own.
+set_index_methods <- function(where) {
+  classes <- c("ANY", "nv_tensor")
+  plain <- function(x) if (is_tensor(x)) as_array(x) else x
+  take <- function(x, i, j, ..., drop = TRUE) {
+    if (!missing(i)) i <- plain(i)
+    if (!missing(j)) j <- plain(j)
+    if (nargs() - (!missing(drop)) < 3L) return(x[i])
+    if (missing(i)) return(x[, j, drop = drop])
+    if (missing(j)) x[i, , drop = drop] else x[i, j, drop = drop]
+  }
+  put <- function(x, i, j, ..., value) {
+    if (!missing(i)) i <- plain(i)
+    if (!missing(j)) j <- plain(j)
+    value <- plain(value)
+    if (nargs() < 4L && missing(i)) x[] <- value else if (nargs() < 4L) x[i] <- value else
+      if (missing(i) && missing(j)) x[, ] <- value else if (missing(i)) x[, j] <- value else
+        if (missing(j)) x[i, ] <- value else x[i, j] <- value
+    x
+  }
+  places <- expand.grid(i = classes, j = classes, value = classes, stringsAsFactors = FALSE)[-1L, ]
+  for (k in seq_len(nrow(places))) {
+    setMethod("[<-", c("Matrix", unlist(places[k, ])), put, where = where)
+    if (k < 4L) setMethod("[", c("Matrix", places$i[k], places$j[k]), take, where = where)
+  }
 }
 
 computed_beside <- function(of_matrix, of_tensors, x, y) {

@@ -12,11 +12,14 @@ join_generics_of_numbers <- function(package, ...) {
 
 join_generic_of_numbers <- function(package, name) {
   generic <- get0(name, asNamespace(package), mode = "function", inherits = FALSE)
+  if (is.null(generic)) generic <- get0(name, baseenv(), mode = "function", inherits = FALSE)
   if (is.null(generic)) return()
   default <- utils::getS3method(name, "default", optional = TRUE, envir = asNamespace(package))
   method <- function(...) {
     if (!is.null(default) && ndims(..1) < 2L) return(default(...))
-    do.call(generic, lapply(list(...), function(x) if (is_tensor(x)) as_array(x) else x))
+    # dplyr's functions take `!!!`.
+    given <- if (isNamespaceLoaded("rlang")) getExportedValue("rlang", "list2")(...) else list(...)
+    do.call(generic, lapply(given, function(x) if (is_tensor(x)) as_array(x) else x))
   }
   registerS3method(name, "nv_tensor", method, asNamespace(package))
 }

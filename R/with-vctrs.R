@@ -25,7 +25,11 @@ vec_proxy.nv_tensor <- function(x, ...) {
   if (!is.null(attr(x, "dim", TRUE))) stop_no_column(x)
   wanted <- attr(x, "beyond", TRUE)
   values <- if (is.null(wanted)) .Call(joist_r_column_values, x, 0) else values_beyond(x, wanted)
-  if (is.null(values)) proxy_without_values(x) else values
+  if (is.null(values)) {
+    return(proxy_without_values(x))
+  }
+  if (!is.null(attr(x, "names", TRUE))) names(values) <- names(x)
+  values
 }
 
 stop_no_column <- function(x) {

@@ -14,7 +14,7 @@ steps := build sanitizers install testthat packages cuda check lint gradients co
   numpy measured versions docs pages warnings rooms scripts verbs dlpack neighbours
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
-  batches-long ways traced-long traced-gradients-long signals
+  neighbours-long batches-long ways traced-long traced-gradients-long signals
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow signals living-newer)
@@ -283,12 +283,15 @@ verbs: install
 	@$(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 1000
 
 neighbours: install
-	@$(step) $(r) -f tests/neighbours/sweep.R
+	@$(step) $(r) -f tests/neighbours/sweep.R --args 2
 
 # ---- minutes to hours each ----
 
 ways: install
 	@NOTE=. $(call step,R:dplyr R:bit64) $(r) -f tests/silence/ways.R --args 100000
+
+neighbours-long: install
+	@NOTE=. $(step) $(r) -f tests/neighbours/sweep.R
 
 verbs-long: install
 	@NOTE=. $(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 100000

@@ -199,6 +199,31 @@ test_that("rle() gives the runs of tensors, and inverse.rle() takes them", {
   expect_refusal(jit(function(x) rle(x)$values)(nv_tensor(1:3)), "joist_value_error", "rle")
 })
 
+test_that("base R's rank(), called without the method, takes what it compares at once", {
+  small <- c(1, NA, 0, 1, 0)
+  for (d in setdiff(dtypes_with(0:1), complexes())) {
+    values <- as_array(nv_tensor(small, d))
+    for (named in c(FALSE, TRUE)) {
+      x <- nv_tensor(small, d)
+      if (named) names(x) <- names(values) <- letters[1:5]
+      for (ties in c("average", "first", "last", "max", "min")) {
+        for (last in list(TRUE, FALSE, NA, "keep")) {
+          expect_identical(
+            base::rank(x, last, ties), base::rank(values, last, ties), label = paste(d, ties, last)
+          )
+        }
+      }
+    }
+  }
+  far <- nv_tensor(c("9007199254740993", "9007199254740992", NA, "9007199254740994"), "i64")
+  expect_identical(base::rank(far, "keep"), c(2, 1, NA, 3))
+  # By pairs these take minutes.
+  many <- nv_tensor(as.double(1e5:1), "f32")
+  expect_identical(base::rank(many), as.double(1e5:1))
+  taken <- (function(ties.method) many[rep(TRUE, 1e5)])(1) # nolint: object_name_linter.
+  expect_identical(dtype(taken), dtype(many))
+})
+
 test_that("runs and ranks of one tensor need no common dtype of the rules", {
   for (d in dtypes_with(0:1)) {
     x <- nv_tensor(c(1, 1, 0, 1), d, ambiguous = TRUE)

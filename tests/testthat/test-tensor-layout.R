@@ -330,6 +330,8 @@ test_that("rbind() and cbind() are base R's for vectors, matrices and scalars", 
   expect_identical(type_of(cbind(0L, x, nv_scalar(9L, "i16"))), "i16")
   expect_identical(as_array(rbind(NULL, x)), rbind(x = 1:3))
   expect_identical(as_array(cbind(x)), cbind(x = 1:3))
+  expect_identical(as_array(cbind(x[2], matrix(1:4, 2))), cbind(2L, matrix(1:4, 2)))
+  expect_identical(as_array(rbind(x, y = x[3])), rbind(x = 1:3, y = 3L))
   expect_identical(as_array(rbind(nv_scalar(1L), 2L)), matrix(1:2))
   expect_identical(rbind(nv_aval("f32", 3), 1), nv_aval("f32", c(2, 3)))
   expect_error(rbind(x, 1:2), class = "joist_shape_error")

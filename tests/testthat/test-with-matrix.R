@@ -81,6 +81,50 @@ test_that("what is sparse stays so, and products of sparse matrices and tensors 
   expect_error(sparse + of_shape(c(3L, 4L), "f32"), class = "joist_shape_error")
 })
 
+test_that("tensors are indices of matrices of the package Matrix, and values to assign", {
+  at <- nv_tensor(c(1L, 3L), "i8")
+  r_at <- c(1, 3)
+  put <- list(
+    function(m, i, v) {
+      m[i, 1] <- v
+      m
+    }, function(m, i, v) {
+      m[, i] <- v
+      m
+    }, function(m, i, v) {
+      m[i, i] <- v
+      m
+    }, function(m, i, v) {
+      m[i, ] <- v
+      m
+    }, function(m, i, v) {
+      m[i] <- v
+      m
+    }, function(m, i, v) {
+      m[] <- v
+      m
+    }
+  )
+  take <- list(
+    function(m, i) m[i, ], function(m, i) m[, i], function(m, i) m[i, i], function(m, i) m[i],
+    function(m, i) m[i, 2], function(m, i) m[2, i, drop = FALSE],
+    function(m, i) m[-i, , drop = FALSE],
+    function(m, i) m[i > 2, 1]
+  )
+  for (form in names(matrices(square))) {
+    m <- matrices(square)[[form]]
+    for (k in seq_along(take)) {
+      expect_identical(take[[k]](m, at), take[[k]](m, r_at), label = paste(form, k))
+    }
+    for (k in seq_along(put)) {
+      want <- put[[k]](m, r_at, 7)
+      expect_identical(put[[k]](m, at, nv_scalar(7, "f32")), want, label = paste(form, k))
+      expect_identical(put[[k]](m, r_at, nv_scalar(7, "f32")), want, label = paste(form, k))
+      expect_identical(put[[k]](m, at, 7), want, label = paste(form, k))
+    }
+  }
+})
+
 test_that("systems with matrices and factorizations of the package Matrix are solved", {
   for (d in c("f64", "f32", "bf16", "i32", "bool")) {
     b <- of_shape(c(3L, 2L), d)

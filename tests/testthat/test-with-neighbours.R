@@ -494,9 +494,17 @@ test_that("generics of other packages whose methods are for numbers take tensors
     if (requireNamespace(package, quietly = TRUE)) getExportedValue(package, name)
   }
   recode <- generic("dplyr", "recode")
-  if (!is.null(recode)) expect_identical(recode(x, `1` = 10), c(3, 10, 2))
+  if (!is.null(recode)) {
+    expect_identical(recode(x, `1` = 10), c(3, 10, 2))
+    expect_identical(recode(x, !!!list(`1` = 10)), c(3, 10, 2))
+  }
   as_factor <- generic("forcats", "as_factor")
   if (!is.null(as_factor)) expect_identical(levels(as_factor(x)), c("1", "2", "3"))
   set_units <- generic("units", "set_units")
-  if (!is.null(set_units)) expect_identical(set_units(x, "m"), set_units(c(3, 1, 2), "m"))
+  if (!is.null(set_units)) {
+    expect_identical(set_units(x, "m"), set_units(c(3, 1, 2), "m"))
+    y <- x
+    units(y) <- "m"
+    expect_identical(y, set_units(c(3, 1, 2), "m"))
+  }
 })

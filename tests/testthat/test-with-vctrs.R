@@ -193,6 +193,21 @@ test_that("dplyr::lag() and lead() fill missing rows with NA or `default`", {
   }
 })
 
+test_that("names are kept where vctrs assigns", {
+  skip_if_not_installed("vctrs")
+  for (d in c("f32", "f64", "i32", "i64", "bool", "c64")) {
+    x <- nv_tensor(c(a = 1, b = 0, c = 1), d)
+    names(x) <- c("a", "b", "c")
+    want <- x[c(1, 3, 3)]
+    names(want) <- names(x)
+    expect_identical(vctrs::vec_assign(x, 2L, x[3]), want, label = d)
+    expect_identical(vctrs::list_unchop(vctrs::vec_chop(x)), x, label = d)
+    expect_identical(names(x), c("a", "b", "c"))
+    if (d == "c64") next
+    expect_identical(names(xtfrm(x)), names(x), label = d)
+  }
+})
+
 test_that("a column of abstract tensors is shown as missing", {
   skip_if_not_installed("pillar")
   shown <- format(pillar::pillar_shaft(nv_aval("f32", 3L)), width = 5)

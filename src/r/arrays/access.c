@@ -22,6 +22,13 @@ static SEXP dots_of(SEXP frame) {
   return TYPEOF(dots) == DOTSXP ? dots : R_NilValue;
 }
 
+/* Names of an index mean nothing. */
+static bool is_plain(SEXP index) {
+  if (TYPEOF(index) != INTSXP && TYPEOF(index) != REALSXP && TYPEOF(index) != LGLSXP) return false;
+  return !joist_r_has_attributes(index) ||
+         (!Rf_isObject(index) && Rf_getAttrib(index, R_DimSymbol) == R_NilValue);
+}
+
 /* The indices in the frame of `[` or its kin, if they are plain vectors of numbers or logicals: a
  * list with one for each of the dims of x, or the only index as it is. R_NilValue otherwise. */
 static SEXP plain_indices(SEXP frame, SEXP x) {
@@ -34,9 +41,7 @@ static SEXP plain_indices(SEXP frame, SEXP x) {
     SEXP index = CAR(dots);
     if (index == R_MissingArg && n > 1) continue;
     if (TYPEOF(index) == PROMSXP) index = Rf_eval(index, frame);
-    const bool plain =
-        (TYPEOF(index) == INTSXP || TYPEOF(index) == REALSXP || TYPEOF(index) == LGLSXP) &&
-        !joist_r_has_attributes(index);
+    const bool plain = is_plain(index);
     if (!plain || n == 1) {
       UNPROTECT(1);
       return plain ? index : R_NilValue;
@@ -51,6 +56,25 @@ static SEXP plain_indices(SEXP frame, SEXP x) {
 static SEXP next_argument(SEXP *args) {
   *args = CDR(*args);
   return CAR(*args);
+}
+
+/* Whether base R's rank() has called `[`, in whose frame we are: it would compare each pair of the
+ * elements by calls of `[`, `==` and `>`. */
+static bool is_called_by_rank(SEXP frame) {
+  static SEXP caller_of = NULL, ties = NULL;
+  if (caller_of == NULL) {
+    ties = Rf_install("ties.method");
+    R_PreserveObject(caller_of = Rf_lang1(Rf_install("parent.frame")));
+  }
+  SEXP caller = PROTECT(Rf_eval(caller_of, frame));
+  bool is = Rf_findVarInFrame3(caller, ties, FALSE) != R_UnboundValue;
+  if (is) {
+    SEXP test = PROTECT(Rf_lang2(Rf_install("is_frame_of_base"), caller));
+    is = Rf_asLogical(joist_r_eval(test)) == TRUE;
+    UNPROTECT(1);
+  }
+  UNPROTECT(1);
+  return is;
 }
 
 SEXP joist_r_take(SEXP call, SEXP op, SEXP args, SEXP frame) {
@@ -71,6 +95,10 @@ SEXP joist_r_take(SEXP call, SEXP op, SEXP args, SEXP frame) {
   if (taken != R_NilValue && joist_r_is_unknown(x)) {
     PROTECT(taken);
     taken = joist_r_eval(PROTECT(Rf_lang3(Rf_install("taken_of"), taken, x)));
+    UNPROTECT(2);
+  } else if (taken != R_NilValue && TYPEOF(indices) == LGLSXP && is_called_by_rank(frame)) {
+    PROTECT(taken);
+    taken = joist_r_eval(PROTECT(Rf_lang2(Rf_install("xtfrm"), taken)));
     UNPROTECT(2);
   }
   UNPROTECT(2);
