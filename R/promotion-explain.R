@@ -44,8 +44,9 @@
 #'   * `error`: the message of an operation that is not defined for the dtype;
 #'   * `inner`: explanations of operands that are calls.
 #'
-#'   `format()` gives its lines. `as.data.frame()` has a row per operand, in columns `expression`,
-#'   `operand`, `is`, `type`, `path`, `read_as`, `loses` and `result`. In a knitr document it is a
+#'   `format()` gives its lines; one names the type in which a system computes where it is not the
+#'   type that it gives the result (`numba`, `blosc2`, `openvino`, `pandas_nullable`, `ndonnx`).
+#'   `as.data.frame()` has a row per operand, in columns `expression`, `operand`, `is`, `type`, `path`, `read_as`, `loses` and `result`. In a knitr document it is a
 #'   table. Where package cli is installed and the terminal has colours, types are printed in
 #'   colour.
 #' @section Errors: `joist_value_error` for a call that is not an operation, or that promotes

@@ -138,7 +138,7 @@ range_words <- function(low, high) {
 explanation_parts <- function(x) {
   parts <- c(
     Rules = rules_words(x), Operation = operation_words(x), decision_words(x),
-    certainty_words(x), undefined_words(x)
+    certainty_words(x), Computed = computed_words(x), undefined_words(x)
   )
   problems <- x$operands$problem[!is.na(x$operands$problem)]
   c(
@@ -204,6 +204,23 @@ operation_words <- function(x) {
     accumulate = sprintf(
       "%s accumulates in %s; the result is %s.", op, paste(read, collapse = " and "), x$result
     )
+  )
+}
+
+# Where a system does not compute in the type that it gives the result, as measured.
+computed_words <- function(x) {
+  if (is.null(x$operation) || is.null(x$result)) return(NULL)
+  known <- utils::read.csv(
+    system.file("extdata", "computed.csv", package = "joist"), colClasses = "character"
+  )
+  nodes <- ifelse(is.na(x$operands$node), x$operands$type, x$operands$node)
+  fits <- function(patterns, text) vapply(paste0("^(", patterns, ")$"), grepl, NA, x = text)
+  row <- known[known$rules == x$rules$id & fits(known$operation, x$operation) &
+    fits(known$operands, paste(nodes, collapse = " ")), ]
+  if (nrow(row) == 0L) return(NULL)
+  sprintf(
+    "the system calls it %s and computes it in %s: %s. joist computes in %s.", x$result,
+    row$computed[1L], row$differs[1L], x$result
   )
 }
 

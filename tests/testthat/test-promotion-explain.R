@@ -424,3 +424,23 @@ test_that("lines fit, with colours as without", {
   expect_s3_class(text, "knit_asis")
   expect_match(text, "| `x` | i32 |", fixed = TRUE)
 })
+
+test_that("an explanation names the type in which a system computes, where it is another", {
+  computed <- function(code, rules) {
+    lines <- with_promotion(rules, format(code, width = 1000L))
+    sub(" *Computed +", "", grep("^ *Computed ", lines, value = TRUE))
+  }
+  x <- nv_tensor(1, "ui64")
+  y <- nv_tensor(1, "i8")
+  expect_match(
+    computed(explain_promotion(x + 1L), "numba"),
+    "calls it f64 and computes it in i64: .* joist computes in f64"
+  )
+  expect_match(computed(explain_promotion(y / y), "blosc2"), "computes it in integers")
+  expect_match(
+    computed(explain_promotion(sqrt(y)), "pandas_nullable"), "f32 and computes it in f16"
+  )
+  expect_match(computed(explain_promotion(sum(x)), "ndonnx"), "computes it in f64")
+  expect_identical(computed(explain_promotion(x + 1.5), "numba"), character())
+  expect_identical(computed(explain_promotion(x + 1L), "numpy"), character())
+})
