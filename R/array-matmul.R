@@ -149,7 +149,8 @@ dot_extents <- function(x) {
 # moved if either will do.
 dot_matrix <- function(x, contracting, batch, other) {
   extents <- dot_extents(x)
-  kept <- setdiff(seq_along(extents), c(contracting, batch))
+  kept <- seq_along(extents)
+  kept <- kept[!kept %of% c(contracting, batch)]
   summed <- if (identical(as.integer(c(kept, contracting, batch)), seq_along(extents))) 2L else 1L
   order <- if (summed == 1L) c(contracting, kept, batch) else seq_along(extents)
   x <- with_matrix_shape(x, extents)
@@ -169,7 +170,7 @@ dot_matrix <- function(x, contracting, batch, other) {
 # Whether these are dimensions of two operands, pair by pair.
 are_pairs <- function(x) {
   are_dims <- function(dims) is.null(dims) || is_whole(dims)
-  is.list(x) && !is.object(x) && length(x) == 2L && all(vapply(x, are_dims, NA)) &&
+  is.list(x) && !is.object(x) && length(x) == 2L && are_dims(x[[1L]]) && are_dims(x[[2L]]) &&
     length(x[[1L]]) == length(x[[2L]])
 }
 

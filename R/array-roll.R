@@ -31,7 +31,7 @@ nv_roll <- function(x, shift, dims = NULL) {
     by <- if (extent > 0L) shift[k] %% extent else 0
     if (by > 0) {
       first <- slice_along(x, dims[k], extent - by + 1, by)
-      x <- nv_concatenate(first, slice_along(x, dims[k], 1, extent - by), dim = dims[k])
+      x <- concatenated(list(first, slice_along(x, dims[k], 1, extent - by)), dims[k], NULL)
     }
   }
   x
@@ -40,5 +40,5 @@ nv_roll <- function(x, shift, dims = NULL) {
 slice_along <- function(x, dim, start, count) {
   extents <- shape(x)
   ones <- rep(1, length(extents))
-  slice(x, replace(ones, dim, start), rep(1L, length(extents)), replace(extents, dim, count))
+  slice(x, replace(ones, dim, start), 1L, replace(extents, dim, count))
 }

@@ -274,8 +274,10 @@ line_labels <- function(call, level) {
 
 # Lines of a matrix are vectors as long as the matrix, or of one element, which is repeated.
 bind_parts <- function(parts, dimension, labels) {
-  if (any(vapply(parts, isS4, NA))) {
-    return(bind_matrices(parts, dimension))
+  for (part in parts) {
+    if (isS4(part)) {
+      return(bind_matrices(parts, dimension))
+    }
   }
   labels <- labels[!vapply(parts, is.null, NA)]
   parts <- as_parts(parts)
@@ -285,12 +287,13 @@ bind_parts <- function(parts, dimension, labels) {
     stop_joist("joist_shape_error", "rows and columns have rank 2 at most; use nv_concatenate()")
   }
   other <- 3L - dimension
-  extent <- max(0, vapply(shapes, function(s) c(s[min(other, length(s))], 1)[1L], 1))
+  extent <- function() max(0, vapply(shapes, function(s) c(s[min(other, length(s))], 1)[1L], 1))
   shapes <- lapply(shapes, function(s) {
     if (length(s) == 2L) {
       return(s)
     }
-    append(if (length(s) == 1L && s != 1) s else extent, 1L, dimension - 1L)
+    line <- if (length(s) == 1L && s != 1) s else extent()
+    if (dimension == 1L) c(1L, line) else c(line, 1L)
   })
   bound <- concatenated(parts, dimension, shapes)
   if (inherits(bound, "nv_aval") || is_chunked(bound) || !any(nzchar(labels[lines]))) {

@@ -90,7 +90,7 @@ test_that("an invalid dtype is an error", {
   expect_error(nv_iota(1, "f33", 3), "f33", class = "joist_dtype_error")
 })
 
-test_that("a conversion to the dtype there is gives an equal tensor of its own", {
+test_that("a conversion of a tensor to its own dtype gives an equal one", {
   for (d in dtypes()) {
     x <- nv_reshape(sample_tensor(d), length(sample_tensor(d)))
     names(x) <- paste0("n", seq_along(x))
