@@ -201,6 +201,6 @@ base_generics <- function() {
 base_method_aliases <- function() {
   unlist(lapply(method_lists(), function(methods) {
     signatures <- vapply(methods[[2L]], paste, "", collapse = ",")
-    as.vector(outer(names(methods[[1L]]), signatures, paste, sep = ",")) |> paste0("-method")
+    paste0(outer(names(methods[[1L]]), signatures, paste, sep = ","), "-method", recycle0 = TRUE)
   }))
 }

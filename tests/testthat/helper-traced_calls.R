@@ -9,7 +9,7 @@ traced_left_out <- paste0("^(", paste(c(
   "std.*", "textConnection.*", "getConnection", "showConnections", "isatty", "nsl",
   "serverSocket", "pushBack.*", "clearPushBack", "flush.*", "seek.*", "truncate.*", "write.*",
   "read.*", "save.*", "load.*", "sys[.].*", "source", "dump.*", "dput", "dget", "cat", "print.*",
-  "message", "warning", "stop", "signalCondition", "invokeRestart.*", "computeRestarts",
+  "message", "warning.*", "stop", "signalCondition", "invokeRestart.*", "computeRestarts",
   "withCallingHandlers", "globalCallingHandlers", "tryInvokeRestart", "on[.]exit", "options",
   "rm", "remove", "attach.*", "detach", "library.*", "require.*", "use", "unloadNamespace",
   "register.*", "assign", "delayedAssign", "makeActiveBinding", "lock.*", "unlock.*",

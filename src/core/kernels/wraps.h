@@ -36,21 +36,21 @@ JOIST_DEVICE static inline int product_wraps_i32(int32_t a, int32_t b) {
   return product != (int32_t)(uint32_t)(uint64_t)product;
 }
 JOIST_DEVICE static inline int product_wraps_ui32(uint32_t a, uint32_t b) {
-  return ((uint64_t)a * b) >> 32 != 0;
+  return (uint64_t)a * b > UINT32_MAX;
 }
 JOIST_DEVICE static inline int product_wraps_i16(int16_t a, int16_t b) {
   const int32_t product = (int32_t)a * b;
-  return product != (int16_t)product;
+  return (uint16_t)((product >> 16) ^ ((int16_t)product >> 15)) != 0;
 }
 JOIST_DEVICE static inline int product_wraps_ui16(uint16_t a, uint16_t b) {
-  return ((uint32_t)a * b) >> 16 != 0;
+  return (uint32_t)a * b > UINT16_MAX;
 }
 JOIST_DEVICE static inline int product_wraps_i8(int8_t a, int8_t b) {
   const int16_t product = (int16_t)(a * b);
   return product != (int8_t)product;
 }
 JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
-  return (uint16_t)(a * b) >> 8 != 0;
+  return (uint16_t)(a * b) > UINT8_MAX;
 }
 /* Quick, for vector code: bits of many products, joined by |, and whether they say that one of the
  * products wraps. Some say so of others, close to the bounds: products of 32 bits as floats and
