@@ -46,9 +46,9 @@
 #'
 #'   `format()` gives its lines; one names the type in which a system computes where it is not the
 #'   type that it gives the result (`numba`, `blosc2`, `openvino`, `pandas_nullable`, `ndonnx`).
-#'   `as.data.frame()` has a row per operand, in columns `expression`, `operand`, `is`, `type`, `path`, `read_as`, `loses` and `result`. In a knitr document it is a
-#'   table. Where package cli is installed and the terminal has colours, types are printed in
-#'   colour.
+#'   `as.data.frame()` has a row per operand, in columns `expression`, `operand`, `is`, `type`,
+#'   `path`, `read_as`, `loses` and `result`. In a knitr document it is a table. Where package cli
+#'   is installed and the terminal has colours, types are printed in colour.
 #' @section Errors: `joist_value_error` for a call that is not an operation, or that promotes
 #' nothing, and for fewer than two operands; `joist_dtype_error` for an unknown dtype or node;
 #' `joist_promotion_error` for unknown rules. An undefined promotion is not an error here: it is
