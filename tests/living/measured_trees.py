@@ -173,15 +173,19 @@ def pytensor():
         element=lambda x: element(x.eval(mode=mode)))
 
 
-class Named(ast.NodeTransformer):
-    """Gives each operation's result a name: what has none, Numba computes as scalars."""
+class Steps(ast.NodeTransformer):
+    """Assigns each operation's result to a name: what has none, Numba computes as scalars."""
 
-    def named(self, node):
+    def __init__(self):
+        self.lines = []
+
+    def step(self, node):
         self.generic_visit(node)
-        self.count = getattr(self, "count", 0) + 1
-        return ast.NamedExpr(ast.Name(f"t{self.count}", ast.Store()), node)
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"{name} = {ast.unparse(node)}")
+        return ast.Name(name, ast.Load())
 
-    visit_BinOp = visit_Call = named
+    visit_BinOp = visit_Call = step
 
 
 def numba(make=one):
@@ -192,8 +196,10 @@ def numba(make=one):
     def ask(expression):
         used = names_in(expression)
         scope = {"np": np}
-        code = ast.unparse(Named().visit(ast.parse(expression)))
-        exec(f"def f({', '.join(used)}): return ({code})", scope)
+        steps = Steps()
+        steps.visit(ast.parse(expression))
+        body = "; ".join([*steps.lines, f"return t{len(steps.lines) - 1}"])
+        exec(f"def f({', '.join(used)}): {body}", scope)
         compiled = nb.njit(scope["f"], error_model="numpy")
         found = compiled(*(values[v] for v in used))
         result = compiled.overloads[tuple(nb.typeof(values[v]) for v in used)].signature.return_type
