@@ -11,10 +11,10 @@
 # Steps are started in this order as soon as what they depend on is built, long ones first.
 steps := build sanitizers install testthat packages cuda check lint gradients core toolkit zarr \
   array-api serial tidy cuda-r configure living explorer control traced traced-gradients base layout arrow files narrow \
-  numpy measured versions docs pages warnings rooms scripts verbs dlpack neighbours
+  numpy measured versions docs pages warnings rooms scripts verbs groups dlpack neighbours
 long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers loops trixie sid \
   large kills plans slurm calls faults interrupts races threads hours coverage verbs-long \
-  neighbours-long batches-long ways traced-long traced-gradients-long signals
+  neighbours-long groups-long batches-long ways traced-long traced-gradients-long signals
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
   zarr3 tensorstore arrow signals living-newer)
@@ -282,6 +282,9 @@ arrow: install local/python/arrow
 verbs: install
 	@$(call step,R:dplyr R:data.table) $(r) -f tests/verbs/random_verbs.R --args 1000
 
+groups: install
+	@$(call step,R:data.table R:vctrs) $(r) -f tests/verbs/random_groups.R --args 1000
+
 neighbours: install
 	@$(step) $(r) -f tests/neighbours/sweep.R --args 2
 
@@ -289,6 +292,9 @@ neighbours: install
 
 ways: install
 	@NOTE=. $(call step,R:dplyr R:bit64) $(r) -f tests/silence/ways.R --args 100000
+
+groups-long: install
+	@NOTE=. $(call step,R:data.table R:vctrs) $(r) -f tests/verbs/random_groups.R --args 10000
 
 neighbours-long: install
 	@NOTE=. $(step) $(r) -f tests/neighbours/sweep.R

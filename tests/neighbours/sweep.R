@@ -81,6 +81,7 @@ outcome <- function(call, x, far = FALSE) {
       with_promotion(NULL, on = c(overflow = "warn"), {
         out <- eval(str2lang(call), where)
         nv_scalar(TRUE)
+        if (is_tensor(out)) utils::capture.output(print(out)) # whatever attributes were copied
         in_r(out, far)
       })
     },
