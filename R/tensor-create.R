@@ -351,7 +351,10 @@ as.logical.nv_tensor <- function(x, ...) {
 }
 
 #' @export
-as.complex.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "complex")
+as.complex.nv_tensor <- function(x, ...) {
+  # What NA becomes depends on the version of R.
+  as.complex(as.vector.nv_tensor(x, if (is_complex_dtype(x)) "complex" else "double"))
+}
 
 #' @export
 as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")

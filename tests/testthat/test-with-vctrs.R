@@ -263,6 +263,13 @@ test_that("keys are compared, not converted", {
   wide <- nv_tensor(c("18446744073709551615", "3"), "ui64")
   signed <- nv_tensor(c(-1L, 3L), "i64")
   bytes <- nv_tensor(1:3, "ui8")
+  # From version 0.6 on, vctrs joins the keys of both tables in one vector, which must hold them.
+  if (utils::packageVersion("vctrs") >= "0.6.0") {
+    expect_error(keys(wide, signed), "does not fit i64", class = "joist_value_error")
+    expect_error(keys(signed, wide), "does not fit i64", class = "joist_value_error")
+    expect_error(keys(bytes, c(300L, 2L)), "does not fit ui8", class = "joist_value_error")
+    return(expect_identical(keys(bytes, c(3L, 2L)), pair(2:3, 2:1)))
+  }
   expect_identical(keys(wide, signed), pair(2L, 2L))
   expect_identical(keys(signed, wide), pair(2L, 2L))
   expect_identical(keys(bytes, c(300L, 2L)), pair(2L, 2L))
