@@ -67,8 +67,48 @@ plain_values <- function(x, type = type_string(x)) {
 
 #' @exportS3Method vctrs::vec_restore
 vec_restore.nv_tensor <- function(x, to, ...) {
+  if (keys_beyond$seen) {
+    if (is_matching()) {
+      return(compared_keys(x, type_string(to)))
+    }
+    keys_beyond$seen <- FALSE
+  }
   restored <- .Call(joist_r_column_restored, x, to)
   if (is.null(restored)) restored_beyond(x, to) else restored
+}
+
+# Whether a key was seen that does not fit the common dtype. From version 0.6 on, vctrs puts the
+# keys of both tables in one vector to compare them; then that is one of R numbers.
+keys_beyond <- new.env(parent = emptyenv())
+keys_beyond$seen <- FALSE
+
+is_matching <- function() {
+  matching <- vctrs::vec_locate_matches
+  !is.null(Find(function(k) identical(sys.function(k), matching), seq_len(sys.nframe())))
+}
+
+# Numbers as they are; 64-bit integers with their type, to be ranked.
+compared_keys <- function(x, type) {
+  if (is.complex(x)) structure(x, type = type, class = "joist_keys") else x
+}
+
+#' @exportS3Method vctrs::vec_proxy
+vec_proxy.joist_keys <- function(x, ...) as.vector(unclass(x))
+
+#' @exportS3Method vctrs::vec_proxy_order
+vec_proxy_order.joist_keys <- function(x, ...) {
+  type <- attr(x, "type")
+  x <- vec_proxy.joist_keys(x)
+  bits <- without_mask(.Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL))
+  halves <- lapply(c(type, setdiff(c("i64", "ui64"), type)), function(as) {
+    .Call(joist_r_column_halves, nv_bitcast_convert(bits, as))
+  })
+  pick <- function(k) ifelse(Im(x) == 1, halves[[2L]][[k]], halves[[1L]][[k]])
+  high <- pick(1L)
+  low <- pick(2L)
+  sorted <- order(high, low)
+  differ <- diff(high[sorted]) != 0 | diff(low[sorted]) != 0
+  replace(integer(length(x)), sorted, cumsum(c(!is.na(high[sorted[1L]]), differ)))
 }
 
 # Of values that may not fit.
@@ -197,7 +237,10 @@ vec_cast.nv_tensor.nv_tensor <- function(x, to, ...) {
   if (at == 0) {
     return(nv_convert(x, wanted, ambiguous(to)))
   }
-  if (is.null(attr(to, "found", TRUE)) || !is_comparable(x, wanted)) stop_not_exact(x, at, wanted)
+  matching <- is_matching()
+  if (matching) keys_beyond$seen <- TRUE
+  found <- matching || !is.null(attr(to, "found", TRUE))
+  if (!found || !is_comparable(x, wanted)) stop_not_exact(x, at, wanted)
   structure(nv_convert(x, from), beyond = wanted)
 }
 

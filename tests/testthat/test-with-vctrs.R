@@ -263,13 +263,6 @@ test_that("keys are compared, not converted", {
   wide <- nv_tensor(c("18446744073709551615", "3"), "ui64")
   signed <- nv_tensor(c(-1L, 3L), "i64")
   bytes <- nv_tensor(1:3, "ui8")
-  # From version 0.6 on, vctrs joins the keys of both tables in one vector, which must hold them.
-  if (utils::packageVersion("vctrs") >= "0.6.0") {
-    expect_error(keys(wide, signed), "does not fit i64", class = "joist_value_error")
-    expect_error(keys(signed, wide), "does not fit i64", class = "joist_value_error")
-    expect_error(keys(bytes, c(300L, 2L)), "does not fit ui8", class = "joist_value_error")
-    return(expect_identical(keys(bytes, c(3L, 2L)), pair(2:3, 2:1)))
-  }
   expect_identical(keys(wide, signed), pair(2L, 2L))
   expect_identical(keys(signed, wide), pair(2L, 2L))
   expect_identical(keys(bytes, c(300L, 2L)), pair(2L, 2L))
@@ -283,5 +276,19 @@ test_that("keys are compared, not converted", {
   expect_identical(as.vector(joined$k), c(300L, 2L))
   expect_identical(as.vector(dplyr::filter(joined, v == 1L)$k), 300L)
   expect_output(print(joined), "300")
-  expect_error(dplyr::bind_rows(joined["k"], tibble::tibble(k = bytes)), "300 .*does not fit ui8")
+  # Newer versions of dplyr keep the dtype of the left key.
+  bound <- tryCatch(
+    dplyr::bind_rows(joined["k"], tibble::tibble(k = bytes))$k,
+    joist_value_error = conditionMessage
+  )
+  if (is.character(bound)) {
+    expect_match(bound, "300 .*does not fit ui8")
+  } else {
+    expect_identical(bound, nv_tensor(c(300L, 2L, 1:3), "i32"))
+  }
+  # Beside the same as text.
+  left <- c("18446744073709551615", "9223372036854775808", "9223372036854775807", "4294967296", "3")
+  right <- c("-1", "9223372036854775807", "-9223372036854775808", "3", NA, "-4294967296")
+  expect_identical(keys(nv_tensor(left, "ui64"), nv_tensor(right, "i64")), keys(left, right))
+  expect_identical(keys(nv_tensor(right, "i64"), nv_tensor(left, "ui64")), keys(right, left))
 })
