@@ -214,7 +214,8 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   struct joist_type float_join = join;
   const bool transforms = class == JOIST_CLASS_SPECTRUM && inexact(join.dtype);
   floated = joined && with_float(rules, transforms ? JOIST_FACT_INEXACT : fact_of(op), &float_join);
-  const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD;
+  const bool powers = op == JOIST_OP_POW || op == JOIST_OP_FLOORDIV || op == JOIST_OP_MOD ||
+                      op == JOIST_OP_REMAINDER;
   const bool small = op == JOIST_OP_POW && joined && joist_dtype_bits(join.dtype) < 8 &&
                      !inexact(join.dtype) && join.dtype != JOIST_BOOL;
   if (joined && powers && (join.dtype == JOIST_BOOL || small) &&
