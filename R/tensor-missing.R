@@ -73,7 +73,7 @@ nv_mask <- function(x, missing) {
 #' @rdname nv_mask
 #' @export
 nv_is_na <- function(x) {
-  if (!is_tensor(x) && anyNA(x)) x <- as_operand(x)
+  if (!is_tensor(x) && is.atomic(x) && anyNA(x)) x <- as_operand(x)
   mask <- if (is_tensor(x)) mask_of(x)
   if (is.null(mask)) nv_is_nan(x) else nv_or(nv_is_nan(with_mask(x, NULL)), mask)
 }
