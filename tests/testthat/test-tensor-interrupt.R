@@ -136,5 +136,6 @@ test_that("a time limit that ends inside a connection's function stays one", {
     ends <- simpleError(limit, quote(readBin()))
     expect_identical(tryCatch(connecting(stop(ends)), error = identity), ends)
   }
-  expect_error(connecting(stop("broken")), "the connection fails: broken", class = "joist_value_error")
+  fails <- "the connection fails: broken"
+  expect_error(connecting(stop("broken")), fails, class = "joist_value_error")
 })

@@ -43,14 +43,14 @@ JOIST_DEVICE static inline int product_wraps_i16(int16_t a, int16_t b) {
   return (uint16_t)((product >> 16) ^ ((int16_t)product >> 15)) != 0;
 }
 JOIST_DEVICE static inline int product_wraps_ui16(uint16_t a, uint16_t b) {
-  return (uint32_t)a * b > UINT16_MAX;
+  return (uint32_t)a * b > 0xffff;
 }
 JOIST_DEVICE static inline int product_wraps_i8(int8_t a, int8_t b) {
   const int16_t product = (int16_t)(a * b);
   return product != (int8_t)product;
 }
 JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
-  return (uint16_t)(a * b) > UINT8_MAX;
+  return (uint16_t)(a * b) > 0xff;
 }
 /* Quick, for vector code: bits of many products, joined by |, and whether they say that one of the
  * products wraps. Some say so of others, close to the bounds: products of 32 bits as floats and
