@@ -67,7 +67,7 @@ static bool is_called_by_rank(SEXP frame) {
     R_PreserveObject(caller_of = Rf_lang1(Rf_install("parent.frame")));
   }
   SEXP caller = PROTECT(Rf_eval(caller_of, frame));
-  bool is = Rf_findVarInFrame3(caller, ties, FALSE) != R_UnboundValue;
+  bool is = R_existsVarInFrame(caller, ties);
   if (is) {
     SEXP test = PROTECT(Rf_lang2(Rf_install("is_frame_of_base"), caller));
     is = Rf_asLogical(joist_r_eval(test)) == TRUE;
