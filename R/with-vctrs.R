@@ -87,7 +87,7 @@ is_matching <- function() {
   !is.null(Find(function(k) identical(sys.function(k), matching), seq_len(sys.nframe())))
 }
 
-# Numbers as they are; 64-bit integers with their type, to be ranked.
+# Numbers as they are. 64-bit integers are marked with their type, to be compared by their halves.
 compared_keys <- function(x, type) {
   if (is.complex(x)) structure(x, type = type, class = "joist_keys") else x
 }
@@ -99,17 +99,20 @@ vec_proxy.joist_keys <- function(x, ...) as.vector(unclass(x))
 vec_proxy_order.joist_keys <- function(x, ...) {
   type <- attr(x, "type")
   x <- vec_proxy.joist_keys(x)
-  bits <- without_mask(.Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL))
-  halves <- lapply(c(type, setdiff(c("i64", "ui64"), type)), function(as) {
-    .Call(joist_r_column_halves, nv_bitcast_convert(bits, as))
-  })
-  pick <- function(k) ifelse(Im(x) == 1, halves[[2L]][[k]], halves[[1L]][[k]])
-  high <- pick(1L)
-  low <- pick(2L)
-  sorted <- order(high, low)
-  differ <- diff(high[sorted]) != 0 | diff(low[sorted]) != 0
-  replace(integer(length(x)), sorted, cumsum(c(!is.na(high[sorted[1L]]), differ)))
+  bits <- proxy_bits(x)
+  halves_as <- function(type) .Call(joist_r_column_halves, nv_bitcast_convert(bits, type))
+  pick <- function(other, own) ifelse(Im(x) == 1, other, own)
+  halves <- Map(pick, halves_as(other_int64(type)), halves_as(type))
+  vctrs::new_data_frame(stats::setNames(halves, c("high", "low")))
 }
+
+# The bits of proxies of 64-bit integers. They may be those of R's NA: that a value is missing is
+# said by the imaginary part.
+proxy_bits <- function(x) {
+  without_mask(.Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL))
+}
+
+other_int64 <- function(type) if (type == "i64") "ui64" else "i64"
 
 # Of values that may not fit.
 restored_beyond <- function(x, to) {
@@ -120,12 +123,11 @@ restored_beyond <- function(x, to) {
     if (!is.null(attr(to, "found", TRUE))) check_held(x, type)
     return(.Call(joist_r_make, x, type, length(x), is_ambiguous, "missing", NULL))
   }
-  # The bits may be those of R's NA: that a value is missing is said by the imaginary part.
-  bits <- without_mask(.Call(joist_r_make, Re(x), "f64", length(x), FALSE, "missing", NULL))
+  bits <- proxy_bits(x)
   imaginary <- Im(x)
   other <- if (is.null(attr(to, "beyond", TRUE))) which(imaginary == 1)
   if (length(other) > 0L) {
-    stop_not_exact(nv_bitcast_convert(bits, setdiff(c("i64", "ui64"), type)), other[1L], type)
+    stop_not_exact(nv_bitcast_convert(bits, other_int64(type)), other[1L], type)
   }
   restored <- nv_bitcast_convert(bits, type)
   if (is_ambiguous) restored <- nv_convert(restored, type, TRUE)
