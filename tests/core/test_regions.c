@@ -1,11 +1,13 @@
 /* Operations with bodies: that they run as often as they should, that nothing else runs, and that
  * operands which do not fit are refused. */
+#include "core/base/tally.h"
 #include "core/cpu/engine.h"
 #include "core/kernels/kernels.h"
 #include "core/plan/plan.h"
 #include "core/plan/storage.h"
 #include "core/program/call.h"
 #include "core/program/regions.h"
+#include "core/program/watch.h"
 
 #include "programs.h"
 #include "rules.h"
@@ -551,6 +553,66 @@ static void test_misfits(void) {
   joist_program_clear(&program);
 }
 
+/* ---- what need not be watched ---- */
+
+static void watch_all(struct joist_program *program) {
+  for (uint32_t k = 0; k < program->instruction_count; k++) {
+    struct joist_instruction *const i = &program->instructions[k];
+    i->watch = JOIST_WATCH_OVERFLOW | JOIST_WATCH_LOSS;
+    for (uint32_t r = 0; r < i->region_count; r++) watch_all(i->regions[r]);
+  }
+}
+
+/* The copy is not watched for what was found, and is for all else; so is the program it is of. */
+static void test_unwatched(void) {
+  enum { BOTH = JOIST_WATCH_OVERFLOW | JOIST_WATCH_LOSS };
+  struct joist_program program;
+  struct joist_arena arena = {0};
+  make_for(&program);
+  watch_all(&program);
+  const struct joist_program *const body = program.instructions[1].regions[0];
+  const struct joist_finding findings[] = {
+      {&program, 0, JOIST_FOUND_OVERFLOW, 1, 0},
+      {body, 0, JOIST_FOUND_LOSS, 1, 0},
+      {body, 1, JOIST_FOUND_OVERFLOW, 1, 0},
+      {&program, 2, JOIST_FOUND_BEYOND, 1, 0},
+  };
+  const struct joist_program *const copy =
+      joist_program_unwatched(&program, findings, sizeof findings / sizeof *findings, &arena);
+  if (copy == NULL) abort();
+  const struct joist_program *const own = copy->instructions[1].regions[0];
+  CHECK(own != body && own->instructions != body->instructions);
+  CHECK_INT(copy->instructions[0].watch, JOIST_WATCH_LOSS);
+  CHECK_INT(copy->instructions[1].watch, BOTH);
+  CHECK_INT(copy->instructions[2].watch, BOTH);
+  CHECK_INT(own->instructions[0].watch, JOIST_WATCH_OVERFLOW);
+  CHECK_INT(own->instructions[1].watch, JOIST_WATCH_LOSS);
+  for (uint32_t k = 0; k < program.instruction_count; k++)
+    CHECK_INT(program.instructions[k].watch, BOTH);
+  for (uint32_t k = 0; k < body->instruction_count; k++)
+    CHECK_INT(body->instructions[k].watch, BOTH);
+
+  /* INT32_MAX + INT32_MAX is not counted, INT32_MAX + 1 in the body is. */
+  const int64_t n = 1;
+  const int32_t x[3] = {INT32_MAX, 1, INT32_MIN}, c = 7;
+  const void *const inputs[] = {&n, x, &c};
+  int32_t got[3][3], want[3][3];
+  void *const outputs[] = {got[0], got[1], got[2]}, *const wanted[] = {want[0], want[1], want[2]};
+  struct joist_tally tally, all;
+  const struct joist_run unwatched = {.threads = 1, .tally = &tally};
+  const struct joist_run watched = {.threads = 1, .tally = &all};
+  joist_tally_init(&tally);
+  joist_tally_init(&all);
+  CHECK_INT(run_with(copy, inputs, outputs, &unwatched, NULL), JOIST_OK);
+  CHECK_INT(run_with(&program, inputs, wanted, &watched, NULL), JOIST_OK);
+  CHECK(memcmp(got, want, sizeof want) == 0);
+  CHECK(joist_tally_has(&all, &program, 0, JOIST_FOUND_OVERFLOW, 0));
+  CHECK(!joist_tally_has(&tally, copy, 0, JOIST_FOUND_OVERFLOW, 2));
+  CHECK(joist_tally_has(&tally, own, 0, JOIST_FOUND_OVERFLOW, 0));
+  joist_arena_clear(&arena);
+  joist_program_clear(&program);
+}
+
 int main(void) {
   use_rules();
   joist_kernels_select(getenv("JOIST_TEST_KERNELS"));
@@ -567,5 +629,6 @@ int main(void) {
   test_replace();
   test_prints();
   test_misfits();
+  test_unwatched();
   return check_report("regions");
 }

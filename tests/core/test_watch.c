@@ -45,6 +45,8 @@ static bool fits(joist_dtype dtype, wide x) {
   return x >= joist_dtype_min_int(dtype) && x <= (wide)joist_dtype_max_int(dtype);
 }
 
+enum { FACTORS = 3 }; /* turns before products close to the bounds */
+
 /* One operand, of which none, few or all elements are so large that a result may not fit. */
 static void fill_operand(joist_op op, joist_dtype dtype, bool second, size_t n, int turn, char *x) {
   const size_t size = joist_dtype_size(dtype);
@@ -59,6 +61,21 @@ static void fill_operand(joist_op op, joist_dtype dtype, bool second, size_t n, 
   for (int k = 0; turn == 1 && op != JOIST_OP_SHIFT_LEFT && k < 3; k++) {
     const size_t at = random_below(n);
     fill(dtype, 1, FILL_EXTREME, x + at * size);
+  }
+}
+
+/* Factors whose products are close to the bounds, or beyond. */
+static void fill_factors(joist_dtype dtype, size_t n, char *x, char *y) {
+  const size_t size = joist_dtype_size(dtype);
+  const int digits = joist_dtype_digits(dtype);
+  const bool has_sign = joist_dtype_kind(dtype) == JOIST_KIND_INT;
+  for (size_t k = 0; k < n; k++) {
+    const wide a = (wide)random_below((uint64_t)1 << digits / 2) + 1;
+    const wide b = ((wide)1 << digits) / a + (wide)random_below(3) - 1;
+    const uint64_t first = (uint64_t)(has_sign && random_below(2) ? -a : a);
+    const uint64_t second = (uint64_t)(has_sign && random_below(2) ? -b : b);
+    joist_convert_find_portable(JOIST_UI64, dtype)(1, &first, x + k * size);
+    joist_convert_find_portable(JOIST_UI64, dtype)(1, &second, y + k * size);
   }
 }
 
@@ -86,6 +103,7 @@ static void check_operation(joist_op op, joist_dtype dtype, size_t n, int turn) 
     in[k] = new_array(dtype, n);
     fill_operand(op, dtype, k == 1, n, turn, in[k]);
   }
+  if (turn == FACTORS) fill_factors(dtype, n, in[0], in[1]);
   CHECK_INT(infer(&program, joist_rules_at(0), op, ids, count, &no_attributes, &inference, &error),
             JOIST_OK);
   CHECK_INT(inference.signature.result[0].dtype, dtype);
@@ -145,7 +163,7 @@ int main(void) {
         if (!looks_at_once((joist_op)op)) continue;
         if (kind != JOIST_KIND_INT && kind != JOIST_KIND_UINT) continue;
         for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
-          for (int turn = 0; turn < 3; turn++)
+          for (int turn = 0; turn < (op == JOIST_OP_MUL ? FACTORS + 1 : FACTORS); turn++)
             check_operation((joist_op)op, (joist_dtype)d, lengths[l], turn);
       }
   }

@@ -66,6 +66,11 @@ is_outside <- function(text, dtype) {
 
 scalar <- function(v) if (is_tensor(v)) nv_reshape(v, integer()) else v
 
+# Of a data.table, with `d` and `v`, where data.table takes the code for its own.
+in_table <- function(d, code, v) {
+  eval(code, list2env(list(d = d, v = v), parent = globalenv()))
+}
+
 # Functions of a tensor of three ones and a value, which is the first element of the result.
 ways <- list(
   `[<-` = function(x, v) {
@@ -190,6 +195,23 @@ ways <- list(
   rbindlist = function(x, v) {
     data.table::rbindlist(list(data.table::data.table(a = v), data.table::data.table(a = x)))$a
   },
+  dt_set = function(x, v) data.table::set(data.table::data.table(a = x), 1L, "a", v)$a,
+  dt_assign = function(x, v) in_table(data.table::data.table(a = x), quote(d[1L, a := v]), v)$a,
+  dt_replace = function(x, v) {
+    d <- data.table::data.table(a = x)
+    d[1L, "a"] <- v
+    d$a
+  },
+  dt_join = function(x, v) {
+    d <- data.table::data.table(a = x, b = 1:3)
+    rep(in_table(d, quote(d[data.table::data.table(a = v), on = "a"]), v)$a, length.out = 3)
+  },
+  dt_merge = function(x, v) {
+    d <- data.table::data.table(a = x)
+    rev(merge(d, data.table::data.table(a = v), by = "a", all = TRUE, sort = FALSE)$a)
+  },
+  dt_fifelse = function(x, v) data.table::fifelse(c(TRUE, FALSE, FALSE), v, x),
+  dt_fcoalesce = function(x, v) data.table::fcoalesce(nv_mask(x, c(TRUE, FALSE, FALSE)), v),
   scatter_mul = function(x, v) nv_scatter_mul(x, nv_tensor(1L), v),
   zarr_fill = function(x, v) {
     z <- nv_zarr_create(withr::local_tempdir(), format(dtype(x)), 3L, fill = v)
@@ -300,6 +322,9 @@ plain <- function(text) if (is.na(text)) "NA" else sub("^-0$", "0", text)
 multiplying <- c("times", "jit times", "outer", "einsum", "matmul", "scatter_add", "scatter_mul")
 exporting <- c("numeric", "vector", "to_r", "npy", "integer", "integer64")
 complex_dtypes <- c("c64", "c128")
+# By compiled code on what R sees: NaN and what R lacks is NA, as the least i32, floats are R's, and
+# bit64's own integers are data.table's matter.
+is_viewed <- function(name) startsWith(name, "dt_") || name == "rbindlist"
 
 # What the other elements, or the arithmetic of a way, change whatever the value is, and what is
 # documented: bit64 has methods of its own, R truncates, a fraction of R's is rounded, `literal`
@@ -312,9 +337,10 @@ is_apart <- function(name, from, to, text) {
   truncated <- fraction || text == "NaN" || from %in% complex_dtypes
   any(
     own_methods, bit64_methods, name %in% multiplying && !has_ones,
-    name %in% c("integer", "integer64") && truncated, name == "rbindlist" && text == "NaN",
-    from == "double" && fraction,
-    from %in% c("integer", "double") && kind_of(to) %in% c("float", "complex")
+    name %in% c("integer", "integer64") && truncated,
+    is_viewed(name) && (text %in% c("NaN", int_min("i32")) || from == "integer64"),
+    (from == "double" || is_viewed(name)) && fraction,
+    (from %in% c("integer", "double") || is_viewed(name)) && kind_of(to) %in% c("float", "complex")
   )
 }
 
@@ -344,7 +370,7 @@ wrong_with <- function(name, from, to, text, level) {
   text <- plain(text)
   others <- any(c("int1", "f8E8M0FNU") %in% c(from, to)) # ones may change
   saturates <- level == "saturate" && kind_of(to) %in% c("int", "uint")
-  viewed <- name == "rbindlist" # by compiled code, which makes NA of what R lacks
+  viewed <- is_viewed(name)
   wrong <- if (got$text == text) {
     if (got$told && !others && !viewed) "is told, but kept"
   } else if (name %in% assigning && !saturates && is_outside_any(text, to)) {

@@ -9,10 +9,10 @@
 
 /* A product of 64 bits: whether the exact one needs more. */
 #if defined __GNUC__ && !defined __CUDACC__
-static inline int product_wraps_ui64(uint64_t a, uint64_t b) {
+static inline int64_t product_wraps_ui64(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &a);
 }
-static inline int product_wraps_i64(int64_t a, int64_t b) {
+static inline int64_t product_wraps_i64(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &a);
 }
 #else
@@ -31,25 +31,25 @@ JOIST_DEVICE static inline int product_wraps_i64(int64_t a, int64_t b) {
   return product_wraps_ui64(x, y) || x * y > most;
 }
 #endif
-JOIST_DEVICE static inline int product_wraps_i32(int32_t a, int32_t b) {
-  const int64_t product = (int64_t)a * b;
-  return product != (int32_t)(uint32_t)(uint64_t)product;
+/* These are counted in numbers of the type they return, which is that of the exact product where
+ * vector code is faster so. */
+JOIST_DEVICE static inline int64_t product_wraps_i32(int32_t a, int32_t b) {
+  return (uint64_t)((int64_t)a * b + 0x80000000) > UINT32_MAX;
 }
-JOIST_DEVICE static inline int product_wraps_ui32(uint32_t a, uint32_t b) {
+JOIST_DEVICE static inline int64_t product_wraps_ui32(uint32_t a, uint32_t b) {
   return (uint64_t)a * b > UINT32_MAX;
 }
-JOIST_DEVICE static inline int product_wraps_i16(int16_t a, int16_t b) {
+JOIST_DEVICE static inline int16_t product_wraps_i16(int16_t a, int16_t b) {
   const int32_t product = (int32_t)a * b;
   return (uint16_t)((product >> 16) ^ ((int16_t)product >> 15)) != 0;
 }
-JOIST_DEVICE static inline int product_wraps_ui16(uint16_t a, uint16_t b) {
+JOIST_DEVICE static inline int16_t product_wraps_ui16(uint16_t a, uint16_t b) {
   return (uint32_t)a * b > 0xffff;
 }
-JOIST_DEVICE static inline int product_wraps_i8(int8_t a, int8_t b) {
-  const int16_t product = (int16_t)(a * b);
-  return product != (int8_t)product;
+JOIST_DEVICE static inline int16_t product_wraps_i8(int8_t a, int8_t b) {
+  return (uint16_t)(a * b + 0x80) > 0xff;
 }
-JOIST_DEVICE static inline int product_wraps_ui8(uint8_t a, uint8_t b) {
+JOIST_DEVICE static inline int16_t product_wraps_ui8(uint8_t a, uint8_t b) {
   return (uint16_t)(a * b) > 0xff;
 }
 /* Quick, for vector code: bits of many products, joined by |, and whether they say that one of the
