@@ -65,9 +65,9 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
   check_no_dims("sort", "nv_sort()", ...)
   check_na_last(na.last)
   if (isTRUE(list(...)$index.return)) {
-    stop_joist("joist_value_error", "sort() of tensors gives no positions; see nv_argsort()")
+    return(sort_with_positions(x, decreasing, na.last))
   }
-  if (is_traced(x) && is.na(na.last)) check_no_mask(x)
+  check_no_mask(x, na.last)
   if (ndims(x) == 1L && !is.null(names(x))) {
     return(sort_named(x, decreasing, na.last))
   }
@@ -87,6 +87,14 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
   if (is.na(na.last)) numbers else c(sorted[-seq_len(count)], numbers)
 }
 
+# Positions are those among what is not missing, as base R's.
+sort_with_positions <- function(x, decreasing, na.last) { # nolint: object_name_linter.
+  check_elements(x, "sort(index.return = TRUE)", "nv_argsort()")
+  if (is.na(na.last)) x <- x[!is.na(x)]
+  order <- order(x, decreasing = decreasing, na.last = na.last)
+  list(x = x[order], ix = order)
+}
+
 sort_named <- function(x, decreasing, na.last) { # nolint: object_name_linter.
   if (has_elements(x)) {
     x[order(x, decreasing = decreasing, na.last = na.last)]
@@ -95,8 +103,8 @@ sort_named <- function(x, decreasing, na.last) { # nolint: object_name_linter.
   }
 }
 
-check_no_mask <- function(x) {
-  if (!is.null(mask_of(x))) {
+check_no_mask <- function(x, na.last) { # nolint: object_name_linter.
+  if (is_traced(x) && is.na(na.last) && !is.null(mask_of(x))) {
     stop_joist(
       "joist_value_error", "sort() leaves missing values out, so that the length of the result ",
       "depends on values, which are not known while jit() traces; use sort(x, na.last = TRUE)"

@@ -317,6 +317,10 @@ as.matrix.nv_tensor <- function(x, ...) {
 
 #' @export
 as.double.nv_tensor <- function(x, ...) {
+  exact <- .Call(joist_r_exact_doubles, x)
+  if (!is.null(exact)) {
+    return(exact)
+  }
   if (is_int64(x) && has_elements(x)) judge_rounding(x, "f64", "as.double", session()$loss)
   .Call(joist_r_as_array, x, "double", TRUE, Inf)
 }

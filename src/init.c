@@ -100,6 +100,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_column_restored, 2),
     ENTRY(joist_r_format, 3),
     ENTRY(joist_r_integer_text, 1),
+    ENTRY(joist_r_exact_doubles, 1),
     ENTRY(joist_r_first_change, 2),
     ENTRY(joist_r_from_bytes, 4),
     ENTRY(joist_r_read_bin, 5),

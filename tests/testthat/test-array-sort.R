@@ -144,8 +144,18 @@ test_that("sort() and rank() refuse an invalid `na.last`", {
   expect_identical(rank(nv_tensor(c(2, NA, 1)), "keep"), rank(c(2, NA, 1), "keep"))
 })
 
-test_that("sort() does not pass over a wish for positions", {
-  expect_refusal(sort(nv_tensor(2:1), index.return = TRUE), "joist_value_error", "nv_argsort")
+test_that("sort() gives positions where they are wanted, as base R's", {
+  for (values in list(c(2, 1, 3, 1), c(2, NA, 1), integer(), c(TRUE, FALSE))) {
+    for (down in c(TRUE, FALSE)) {
+      x <- nv_tensor(values)
+      wanted <- sort(values, decreasing = down, index.return = TRUE)
+      sorted <- sort(x, decreasing = down, index.return = TRUE)
+      expect_identical(list(x = as_array(sorted$x), ix = sorted$ix), wanted)
+      expect_identical(dtype(sorted$x), dtype(x))
+    }
+  }
+  traced <- jit(function(x) sort(x, index.return = TRUE)$x)
+  expect_refusal(traced(nv_tensor(2:1)), "joist_trace_error", "nv_argsort")
   expect_identical(as_array(sort(nv_tensor(2:1), index.return = FALSE)), 1:2)
 })
 

@@ -507,4 +507,11 @@ test_that("generics of other packages whose methods are for numbers take tensors
     units(y) <- "m"
     expect_identical(y, set_units(c(3, 1, 2), "m"))
   }
+  # Of packages for which no generics are named, all that have a method for numbers.
+  dotplot <- generic("lattice", "dotplot")
+  if (!is.null(dotplot)) expect_identical(dotplot(x)$x.limits, dotplot(c(3, 1, 2))$x.limits)
+  wday <- generic("lubridate", "wday")
+  if (!is.null(wday)) expect_identical(wday(x), c(3, 1, 2))
+  center <- generic("datawizard", "center")
+  if (!is.null(center)) expect_identical(as.vector(center(x)), c(1, -1, 0))
 })

@@ -126,6 +126,24 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   return out;
 }
 
+/* All elements as doubles. NULL where one of them would be rounded, or they are not in R's memory:
+ * for as.numeric() of one element, which others call for each. */
+SEXP joist_r_exact_doubles(SEXP x) {
+  struct joist_r_value value;
+  joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  size_t at;
+  if (value.form != JOIST_R_CONCRETE ||
+      (joist_conversion_loss(dtype, JOIST_F64).losses != JOIST_LOSS_NONE &&
+       joist_count_changed(value.count, value.data, dtype, JOIST_F64, value.mask, &at) > 0))
+    return R_NilValue;
+  SEXP as = PROTECT(Rf_mkString("double"));
+  SEXP lossy = PROTECT(Rf_ScalarLogical(1));
+  SEXP exact = joist_r_as_array(x, as, lossy, PROTECT(Rf_ScalarReal(R_PosInf)));
+  UNPROTECT(3);
+  return exact;
+}
+
 /* Elements between two questions whether the user wants to stop. */
 enum { INTERRUPT_EVERY = 1 << 16 };
 

@@ -7,6 +7,7 @@
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first);
 SEXP joist_r_format(SEXP x, SEXP digits, SEXP first);
 SEXP joist_r_integer_text(SEXP x);
+SEXP joist_r_exact_doubles(SEXP x);
 SEXP joist_r_first_change(SEXP x, SEXP dtype);
 
 #endif
