@@ -66,7 +66,8 @@ SYSTEMS = {
                  "vectors", {"decides": "signed literal"}),
     "postgresql": ("postgresql", "", ("bool", "i32", "f64", "c128"), "pg_typeof() of operators, "
                    "coalesce(), greatest(), sum() and others", {}),
-    "onnxscript": ("ndonnx", "os:", WIDE, "operators of onnxscript's eager tensors", {}),
+    "onnxscript": ("ndonnx", "os:", WIDE, "functions of onnxscript's opset 21, called with arrays of "
+                   "NumPy", {}),
     "ndonnx": ("ndonnx", "ndx:", WIDE, "operators and functions of ndonnx arrays", {}),
     "onnx": ("onnx", "chk:", WIDE, "shape and type inference of ONNX operators", {}),
     "openvino": ("openvino", "node:", WIDE, "element types of OpenVINO's operators", {}),

@@ -1,7 +1,13 @@
 """Systems of measured.py that can be asked random expressions and what they give; see trees.py."""
 import ast
+import atexit
+import importlib.util
 import operator
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 
 import systems
 from rules_file import NUMBERS, PLAIN, NotInstalled
@@ -339,7 +345,166 @@ def arrow():
             lambda x: (x[0] if hasattr(x, "__len__") else x).as_py())
 
 
+def postgresql():
+    """A server of its own, which only this process reaches; root starts it as user postgres."""
+    own = {"user": "postgres"} if os.geteuid() == 0 else {}
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    if own:
+        shutil.chown(folder, "postgres")
+
+    def run(program, *options):
+        subprocess.run([program, "-D", folder + "/data", *options], check=True, cwd=folder,
+                       stdout=subprocess.DEVNULL, **own)
+
+    try:
+        run("initdb", "-A", "trust", "-U", "postgres")
+        run("pg_ctl", "-w", "-o", f"-k {folder} -h ''", "start")
+    except FileNotFoundError as error:
+        raise NotInstalled(error.filename) from None
+    atexit.register(run, "pg_ctl", "-m", "immediate", "stop")
+    psql = subprocess.Popen(
+        ["psql", "-XAtq", "-F", " ", "-h", folder, "-U", "postgres"], text=True, bufsize=1,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def query(text):
+        psql.stdin.write(text + ";\n\\echo\n")
+        psql.stdin.flush()
+        return list(iter(lambda: psql.stdout.readline().rstrip("\n"), ""))
+
+    names = {"bool": "boolean", "i16": "smallint", "i32": "integer", "i64": "bigint", "f32": "real",
+             "f64": "double precision"}
+    made = columns(names, lambda n, v: f"'{v}'::{names[n]}")
+    query("CREATE TABLE t AS SELECT " + ", ".join(f"{text} AS {x}" for x, text in made.items()))
+
+    def ask(expression):
+        [found] = query(f"SELECT ({expression})::text, pg_typeof({expression}) FROM t")
+        value, found = found.split(" ", 1)
+        return found, {"true": "1", "false": "0", "Infinity": "inf"}.get(value, value)
+
+    text = {"power": "({} ^ {})", "combine": "coalesce({}, {})", "maximum": "greatest({}, {})",
+            "inexact": "sqrt({})"}
+    system = sql(names, text, ask, NUMBERS[:3])
+    del system[1]["integer_divide"]
+    return system
+
+
+def taichi():
+    ti = library("taichi")
+    ti.init(arch=ti.cpu, offline_cache=False, log_level=ti.ERROR, cpu_max_num_threads=1)
+    names = {n: "u1" if n == "bool" else n.replace("ui", "u") for n in WITHOUT_BF16[:-2]}
+    ours = {theirs: n for n, theirs in names.items()}
+    values = columns(names, lambda n, v: (n, v))
+    noted, whole, real = [], ti.field(ti.i64, ()), ti.field(ti.f64, ())
+    file = tempfile.NamedTemporaryFile("w", suffix=".py")  # kernels are read from files
+    atexit.register(file.close)
+
+    def note(x):
+        noted.append(x.ptr.get_rvalue_type().to_string())
+        return True
+
+    def ask(expression):
+        used = names_in(expression)
+        # The code of these, and that of max(), may end the process: they have a type only.
+        runs = not re.search(r"//|%|\*\*", expression)
+        file.seek(0)
+        file.truncate()
+        file.write(
+            "import taichi as ti\ndef made(note, whole, real):\n    @ti.kernel\n    def f("
+            + ", ".join(f"{x}: ti.{names[values[x][0]]}" for x in used) + f"):\n        x = {expression}"
+            f"\n        if ti.static(note(x)) and {runs}:\n            whole[None] = ti.cast(x, ti.i64)\n"
+            "            real[None] = ti.cast(x, ti.f64)\n    return f\n")
+        file.flush()
+        spec = importlib.util.spec_from_file_location(f"kernel_{len(noted)}", file.name)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        module.made(note, whole, real)(*(values[x][1] for x in used))
+        dtype = ours[noted[-1]]
+        if not runs:
+            return dtype, ""
+        if dtype[0] == "f":
+            return dtype, real[None]
+        return dtype, whole[None] % 2**64 if dtype == "ui64" else whole[None]
+
+    text = {**TEXT, "inexact": "ti.sqrt({})"}
+    return of_text(list(names) + NUMBERS[:3], text, ask)
+
+
+def openvino():
+    np, ov = library("numpy"), library("openvino")
+    op, core = library("openvino.opset15"), ov.Core()
+    nodes, values = PLAIN[:13], {}
+    options = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+
+    def leaf(node, value):
+        if node in NUMBERS:
+            return value
+        dtype = {"bool": "boolean"}.get(node, node.replace("ui", "u"))
+        made = op.parameter([1], getattr(ov.Type, dtype))
+        values[made.get_friendly_name()] = ov.Tensor(one(node, value))
+        return made
+
+    def ask(result):
+        found, left = set(), [result]
+        while left:
+            node = left.pop()
+            found |= {node} if node.get_type_name() == "Parameter" else set()
+            left += [source.get_node() for source in node.input_values()]
+        model = ov.Model([result], list(found))
+        run = core.compile_model(model, "CPU", options)
+        return dtype_name(result.get_element_type().to_dtype()), element(run(
+            [values[p.get_friendly_name()] for p in found])[0])
+
+    def reduced(function):
+        return lambda x: function(x, np.array([0]), keep_dims=True)
+
+    functions = {"common": op.add, "divide": op.divide, "power": op.power, "modulo": op.floor_mod,
+                 "maximum": op.maximum, "bitwise": op.bitwise_and,
+                 "combine": lambda x, y: op.select(op.constant([True]), x, y)}
+    return (nodes + NUMBERS[:3], functions,
+            {"inexact": op.sqrt, "sum": reduced(op.reduce_sum), "mean": reduced(op.reduce_mean),
+             "prod": reduced(op.reduce_prod)},
+            leaf, lambda found: found[0], lambda found: found[1], ask, True, None, False)
+
+
+def onnxscript():
+    op = library("onnxscript").opset21
+    # Results are tensors, which numbers follow in dtype; see findings/onnxscript_numbers.sh.
+    functions = {k: lambda x, y, of=of: of(x, y).value for k, of in (
+        ("common", op.Add), ("divide", op.Div), ("power", op.Pow))}
+    return (WITHOUT_BF16[:-2] + NUMBERS[:3], functions, {},
+            lambda n, v: v if n in NUMBERS else one(n, v), dtype_name, element,
+            lambda result: result, True, None, False)
+
+
+def of_tensors(make, nodes, functions, element, mixed=True):
+    """Those that may have rank 0."""
+    return (*of_arrays(lambda n, v: make([v], THEIRS[n]), nodes, functions, element=element),
+            lambda result: result, True, lambda n, v: make(v, THEIRS[n]), mixed)
+
+
+def torch():
+    torch = library("torch")
+    torch.set_num_threads(1)
+    yes = torch.tensor([True])
+    return of_tensors(lambda v, dtype: torch.tensor(v, dtype=getattr(torch, dtype)), PLAIN, {
+        **methods(torch), "maximum": torch.maximum, "combine": lambda x, y: torch.where(yes, x, y)},
+        lambda x: x.item())
+
+
+def tensorflow_2():
+    tf, _ = systems.tensorflow()
+    system = of_tensors(lambda v, dtype: tf.constant(v, getattr(tf, dtype)), PLAIN, {
+        "inexact": tf.sqrt, "sum": tf.reduce_sum, "mean": tf.reduce_mean, "prod": tf.reduce_prod,
+        "maximum": tf.maximum, "combine": lambda x, y: tf.where([True], x, y)},
+        lambda x: x.numpy().ravel()[0].item(), False)
+    system[1]["bitwise"] = tf.bitwise.bitwise_and
+    return system
+
+
 SYSTEMS = {
+    "torch": torch, "tensorflow_2": tensorflow_2, "postgresql": postgresql, "taichi": taichi,
+    "openvino": openvino, "onnxscript": onnxscript,
     "duckdb": duckdb, "polars": polars, "arrow": arrow,
     "dask": dask, "sparse": sparse, "awkward": awkward, "blosc2": blosc2, "pandas": pandas_numpy,
     "pandas_nullable": pandas_nullable, "pandas_arrow": pandas_arrow, "numexpr": numexpr,

@@ -28,7 +28,7 @@ R_BINARY = {
     "bitwise": "nv_bitwise_and({}, {})",
 }
 # Remainders that have the sign of the dividend.
-TRUNCATED = {"datafusion", "clickhouse", "sqlite", "duckdb"}
+TRUNCATED = {"datafusion", "clickhouse", "sqlite", "duckdb", "postgresql"}
 R_UNARY = {"inexact": "nv_sqrt({})", "sum": "sum({})", "mean": "mean({})", "prod": "prod({})"}
 R_NUMBERS = {"b*": "TRUE", "i*": "1L", "f*": "1", "c*": "1i"}
 
@@ -37,10 +37,12 @@ class System:
     """What systems.py tells ask() about a library."""
 
     number_first = True
+    mixed = True  # False where most operations take operands of one dtype only
     edges = staticmethod(lambda node: [1 + 0j if node[0] == "c" else 1])
 
     def __init__(self, nodes, binary, unary, value, name, rank_zero=None, **_):
-        self.nodes, self.name, self.rank_zero = nodes, name, rank_zero
+        self.nodes, self.name = nodes, name
+        self.rank_zero = rank_zero and (lambda node, _: rank_zero(node))
         self.leaf = lambda node, _: value(node)
         self.functions = {**unary, **binary}
         if "add" not in binary:
@@ -52,7 +54,7 @@ class System:
         if tree[0] == "number" or tree[0] == "tensor":
             return self.leaf(*tree[1:])
         if tree[0] == "scalar":
-            return self.rank_zero(tree[1])
+            return self.rank_zero(*tree[1:])
         return self.functions[tree[0]](*map(self.of, tree[1:]))
 
     def answers(self, trees):
@@ -80,9 +82,9 @@ class Measured(System):
     edges = staticmethod(measured_trees.edges)
 
     def __init__(self, nodes, binary, unary, leaf, name, element, ask=lambda result: result,
-                 number_first=True):
+                 number_first=True, rank_zero=None, mixed=True):
         super().__init__(nodes, binary, unary, None, name)
-        self.number_first = number_first
+        self.number_first, self.rank_zero, self.mixed = number_first, rank_zero, mixed
         self.leaf, self.element, self.ask = leaf, element, ask
 
     def answers(self, trees):
@@ -101,7 +103,7 @@ class Measured(System):
 
 def with_values(tree, which):
     """The same expression of other values: the tensors take turns."""
-    if tree[0] == "number" or tree[0] == "tensor":
+    if tree[0] in ("number", "tensor", "scalar"):
         values = measured_trees.edges(tree[1])
         which.append(which.pop(0))
         return (*tree[:2], values[which[-1] % len(values)])
@@ -118,11 +120,17 @@ def text_of(value):
 class Random:
     def __init__(self, system, seed):
         self.system, self.draw = system, random.Random(seed)
+        self.all = self.known = [n for n in system.nodes if n not in NUMBERS + WEAK]
+
+    def trees(self, count):
+        for _ in range(count):
+            if not self.system.mixed:
+                self.known = [self.draw.choice(self.all)] if self.draw.random() < 0.9 else self.all
+            yield self.tree(self.draw.randint(3, 8))
 
     def leaf(self, number):
         numbers = [n for n in self.system.nodes if n in NUMBERS]
-        known = [n for n in self.system.nodes if n not in NUMBERS + WEAK]
-        node = self.draw.choice(known)
+        node = self.draw.choice(self.known)
         zero = self.system.rank_zero is not None and self.draw.random() < 0.3
         kind = "scalar" if zero else "tensor"
         if number and numbers and self.draw.random() < 0.35:
@@ -274,31 +282,55 @@ SCRIPTS.update({name: lambda make=make: Measured(*make())
                 for name, make in measured_trees.SYSTEMS.items()})
 
 
+def ask_from(first, name, count, seed):
+    """Prints the answers to the expressions from number `first` on."""
+    out = sys.stdout
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # TensorFlow prints warnings
+            system = SCRIPTS[name]() if name in SCRIPTS else asked_by_library(name)
+            trees = list(Random(system, seed).trees(20 * count))[first:]
+            for tree, found in zip(trees, system.answers(trees)):
+                print(f"{in_r(tree)};{found}", file=out, flush=True)
+    except (NotInstalled, ModuleNotFoundError) as error:
+        print(f"{name}: not installed: {error}", file=sys.stderr)
+        return systems.MISSING
+    except BrokenPipeError:
+        os.close(1)
+    return 0
+
+
 def main(arguments):
     name = arguments[0]
     count = int(arguments[1]) if len(arguments) > 1 else 20
     seed = int(arguments[2]) if len(arguments) > 2 else 1
     warnings.simplefilter("ignore")
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # TensorFlow prints warnings
-            if name in TRUNCATED:
-                R_BINARY["modulo"] = "nv_remainder({}, {})"
-            system = SCRIPTS[name]() if name in SCRIPTS else asked_by_library(name)
-            draws = Random(system, seed)
-            # Four in five are not refused, if that many can be found.
-            trees = [draws.tree(draws.draw.randint(3, 8)) for _ in range(20 * count)]
-            given, refused = [], []
-            for pair in zip(trees, system.answers(trees)):
-                (refused if pair[1][0] in "-!" else given).append(pair)
-                if len(given) >= count - count // 5 and len(given) + len(refused) >= count:
-                    break
-    except (NotInstalled, ModuleNotFoundError) as error:
-        print(f"{name}: not installed: {error}", file=sys.stderr)
-        return systems.MISSING
+    if name in TRUNCATED:
+        R_BINARY["modulo"] = "nv_remainder({}, {})"
+    if len(arguments) > 3:
+        return ask_from(int(arguments[3]), name, count, seed)
+    # Four in five are not refused, if that many can be found. An expression that ends the process
+    # is left out.
+    given, refused, first, status = [], [], 0, -1
+    while status < 0:
+        asked = subprocess.Popen([sys.executable, __file__, name, str(count), str(seed), str(first)],
+                                 stdout=subprocess.PIPE, text=True)
+        for line in asked.stdout:
+            if ";" not in line:  # Taichi prints its version
+                continue
+            (refused if line.split(";")[1][0] in "-!" else given).append(line)
+            first += 1
+            if len(given) >= count - count // 5 and len(given) + len(refused) >= count:
+                break
+        else:
+            status = asked.wait()
+            first += 1
+            continue
+        asked.stdout.close()
+        asked.wait()
+        status = 0
     given = given[:max(count - count // 5, count - len(refused))]
-    for tree, dtype in given + refused[:count - len(given)]:
-        print(f"{in_r(tree)};{dtype}")
-    return 0
+    print("".join(given + refused[:count - len(given)]), end="")
+    return status
 
 
 if __name__ == "__main__":
