@@ -10,14 +10,13 @@
 #'
 #' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R number
 #' stays an R number in `f`: its dtype gives way to known ones and its value is exact where it meets
-#' a tensor. The result of an operation on R numbers alone, such as `h / 3` of an argument `h`, is a
-#' tensor of their default dtype, as `nv_div(1, 3)` is: `f32` under the rules of anvil. Where this
-#' is not exact enough, make `h` static, or pass `nv_scalar(h, "f64")`. A `static` argument may be
-#' anything; a program is recorded for each of its values. The default of an argument that is left
-#' out may be anything, too: `f` evaluates it while it is traced. Tensors and numbers from outside
-#' that `f` uses are constants of the program. Tensors have no value while `f` is traced; `if`,
-#' `while` and `for` on them become a part of the program, see the section Control flow. Functions
-#' that need a value, such as `seq_len()`, need a static argument.
+#' a tensor. So is what R computes of R numbers alone, such as `h / 3` of an argument `h`; returned,
+#' it is an ambiguous `f64` where the rules let that yield, as those of anvil do. A `static`
+#' argument may be anything; a program is recorded for each of its values. The default of an
+#' argument that is left out may be anything, too: `f` evaluates it while it is traced. Tensors and
+#' numbers from outside that `f` uses are constants of the program. Tensors have no value while `f`
+#' is traced; `if`, `while` and `for` on them become a part of the program, see the section Control
+#' flow. Functions that need a value, such as `seq_len()`, need a static argument.
 #'
 #' While `f` is traced, a tensor is an R vector of the type, length, `dim`, names and class that it
 #' has otherwise, so that `is.numeric(x)`, `names(x)` and the like answer as they do without
@@ -79,7 +78,7 @@
 #'
 #'   | Code | Compiled |
 #'   |---|---|
-#'   | A result that is an R number or flag | a tensor of its default dtype |
+#'   | A result that is an R number or flag | a tensor of its default dtype; computed, an `f64?` |
 #'   | An R number in one branch, a tensor in another | a tensor; `is_tensor()` of it is an error |
 #'   | A scalar in one branch, one element in another | one element, if the rules allow |
 #'   | `v` of `for (v in x)` | an element of `x` (a warning, if R lacks its dtype), not a number |
@@ -329,11 +328,22 @@ jit_trace <- function(f, arguments, dynamic, notes = NULL) {
   result <- withCallingHandlers(call_function(f, trace[[2L]]), error = explain_error)
   if (!is.null(flow$failure)) stop(flow$failure)
   check_not_mixed(result)
+  result <- with_numbers_in_full(result)
   tryCatch(.Call(joist_r_trace_end, trace[[1L]], result, NULL), joist_value_error = function(e) {
     at <- first_misfit(result)
     if (!is.null(at)) e$message <- paste0("the result", at, " of the function: ", e$message)
     stop(e)
   })
+}
+
+# R numbers that the trace computed are what R has.
+with_numbers_in_full <- function(x) {
+  if (is.list(x) && !is.object(x)) {
+    x[] <- lapply(x, with_numbers_in_full)
+  } else if (is.object(x) && is_computed(x)) {
+    x <- carried_number(x)
+  }
+  x
 }
 
 is_result <- function(x) {

@@ -358,14 +358,18 @@ tensor_first <- function(f, of_numbers = as_r_number) {
   }
 }
 
-# Other functions of R's own packages that make R numbers of R numbers, in code of the user.
+# Other functions of R's own packages that make R numbers of R numbers, in code of the user: those
+# that compute with doubles, whatever the numbers are, and the rest.
+functions_of_doubles <- c(
+  "%*%", "atan2", "chol", "chol2inv", "colMeans", "cor", "cov", "crossprod", "det", "log", "mad",
+  "mean", "prop.table", "proportions", "qr.solve", "quantile", "rowMeans", "scale", "sd", "solve",
+  "tcrossprod", "trigamma", "var", "weighted.mean"
+)
 number_functions <- c(
-  "%*%", "append", "ave", "cbind", "colMeans", "colSums", "cor", "cov", "crossprod", "cummax",
-  "cummin", "cumprod", "cumsum", "det", "diag", "diff", "drop", "head", "log", "mad", "mean",
-  "median", "Mod", "order", "prop.table", "proportions", "quantile", "rank", "rbind", "rep",
-  "rep_len", "replace", "rev", "round", "rowMeans", "rowsum", "rowSums", "scale", "sd", "signif",
-  "solve", "sort", "split", "t", "tail", "tcrossprod", "var", "weighted.mean", "which.max",
-  "which.min"
+  functions_of_doubles, "append", "ave", "cbind", "colSums", "cummax", "cummin", "cumprod",
+  "cumsum", "diag", "diff", "drop", "head", "median", "Mod", "order", "rank", "rbind", "rep",
+  "rep_len", "replace", "rev", "round", "rowsum", "rowSums", "signif", "sort", "split", "t", "tail",
+  "which.max", "which.min"
 )
 
 # Each calls the function of its name, which its environment has.
@@ -377,7 +381,9 @@ number_forms <- lapply(stats::setNames(nm = number_functions), function(name) {
       return(.(as.name(name))(...))
     }
     how <- max(vapply(given[tensors], mixed, 0L))
-    given[tensors] <- lapply(given[tensors], carried_number)
+    given[tensors] <- lapply(given[tensors], .(as.name(
+      if (any(name == functions_of_doubles)) "double_number" else "carried_number"
+    )))
     if (.(any(name == c("cbind", "rbind")))) given <- labelled(given, substitute(list(...)))
     as_numbers(do.call(.(name), given, quote = TRUE), how)
   }))
@@ -411,9 +417,12 @@ as_numbers <- function(value, how) {
   value
 }
 
-# What is taken of x.
-taken_of <- function(value, x) {
-  if (is.object(x) && is_traced(x) && is_r_number(x)) as_numbers(value, mixed(x)) else value
+# What is taken of x, or of its numbers in full.
+taken_of <- function(x, take) {
+  if (is.object(x) && is_traced(x) && is_r_number(x)) {
+    return(as_numbers(take(carried_number(x)), mixed(x)))
+  }
+  take(x)
 }
 
 # R's sums, and largest flags, are integers, and its products doubles.

@@ -31,7 +31,7 @@ control_part_once <- function(value, x, ...) {
 # One of R's numbers fits arrays of any rank.
 number_of_part <- function(x) {
   one <- is_traced(x) && length(x) == 1L && ndims(x) == 1L && is.null(attr(x, "names", TRUE))
-  if (one) as_r_number(nv_reshape(x, integer())) else x
+  if (one) taken_of(x, function(x) nv_reshape(x, integer())) else x
 }
 
 part_at <- function(code, x, positions, frame) {
@@ -72,9 +72,9 @@ part_at <- function(code, x, positions, frame) {
   }
   named <- !one && (!is.null(names(x)) || !is.null(dimnames(x)))
   code[[2L]] <- carried_number(unname(x))
-  taken <- as_r_number(eval(code, frame))
+  taken <- eval(code, frame)
   if (!named) {
-    return(if (length(taken) == 1L) as_r_number(nv_reshape(taken, integer())) else taken)
+    return(as_r_number(if (length(taken) == 1L) nv_reshape(taken, integer()) else taken))
   }
   if (ndims(taken) == 0L) taken <- nv_reshape(taken, 1L)
   condition <- trace_condition(users_code(given), paste0(

@@ -121,6 +121,11 @@ in_full <- function(x) {
   }
 }
 
+# Whether one of two R numbers is a double and the other none that is complex.
+are_doubles <- function(x, y) {
+  (is_double(x) || is_double(y)) && !is.complex(x) && !is.complex(y) && double_yields()
+}
+
 choose_by <- function(test, yes, no) {
   bits <- inherits(yes, "integer64") || inherits(no, "integer64") # base::ifelse() drops the class
   if (has_elements(test) && !is_tensor(yes) && !is_tensor(no) && !bits) {
@@ -128,7 +133,8 @@ choose_by <- function(test, yes, no) {
     attributes(truth) <- attributes(test)[c("names", "dim", "dimnames")]
     return(base::ifelse(truth, yes, no))
   }
-  chosen <- if (is_double(yes) && is_double(no) && double_yields()) {
+  own <- is_own_number(yes) && is_own_number(no)
+  chosen <- if (own && are_doubles(yes, no)) {
     nv_ifelse(test, in_full(yes), in_full(no))
   } else {
     nv_ifelse(test, yes, no)
@@ -139,7 +145,6 @@ choose_by <- function(test, yes, no) {
       shape_text(chosen), "; nv_ifelse() gives a tensor of that shape"
     )
   }
-  own <- is_own_number(yes) && is_own_number(no)
   if (own) as_numbers(chosen, max(mixed(yes), mixed(no))) else chosen
 }
 

@@ -298,8 +298,10 @@ as.list.nv_tensor <- function(x, ...) {
   if (has_elements(x) && !is_chunked(x)) {
     parts <- .Call(joist_r_pieces, x, integer(), 1, length(x))
   } else {
-    flat <- nv_flatten(x)
-    parts <- lapply(seq_along(flat), function(k) taken_of(flat[[k]], x))
+    parts <- taken_of(x, function(x) {
+      flat <- nv_flatten(x)
+      lapply(seq_along(flat), function(k) flat[[k]])
+    })
   }
   if (is.null(names)) parts else stats::setNames(parts, names)
 }

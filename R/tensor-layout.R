@@ -343,6 +343,10 @@ rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
   if (!is.null(names(x))) {
     return(x[rep(seq_along(x), times = times, length.out = length.out, each = each)])
   }
+  taken_of(x, function(x) rep_tensor(x, times, length.out, each))
+}
+
+rep_tensor <- function(x, times, length.out, each) { # nolint
   flat <- nv_flatten(x)
   if (!identical(as.numeric(each), 1)) {
     flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 1L), c(each, length(flat))))
@@ -398,5 +402,5 @@ ends <- function(x, n, first) {
 
 #' @export
 `dim<-.nv_tensor` <- function(x, value) {
-  unname(nv_reshape(x, if (is.null(value)) length(x) else value))
+  taken_of(x, function(x) unname(nv_reshape(x, if (is.null(value)) length(x) else value)))
 }

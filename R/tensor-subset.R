@@ -52,8 +52,10 @@
   if (is.null(indices)) {
     return(x)
   }
-  taken <- .Call(joist_r_subset, x, indices, as.logical(drop), FALSE)
-  taken_of(if (is.null(taken)) with_missing(x, indices, drop) else taken, x)
+  taken_of(x, function(x) {
+    taken <- .Call(joist_r_subset, x, indices, as.logical(drop), FALSE)
+    if (is.null(taken)) with_missing(x, indices, drop) else taken
+  })
 }
 
 is_frame_of_base <- function(frame) identical(parent.env(frame), .BaseNamespaceEnv)
@@ -130,7 +132,7 @@ known_positions <- function(x, indices) {
   }
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
   if (is.null(indices)) indices <- vector("list", ndims(x))
-  taken_of(.Call(joist_r_subset, x, indices, TRUE, TRUE), x)
+  taken_of(x, function(x) .Call(joist_r_subset, x, indices, TRUE, TRUE))
 }
 
 #' @rdname subset

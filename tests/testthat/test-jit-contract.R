@@ -9,6 +9,7 @@ test_that("a result that is an R number or flag is a tensor of its default dtype
   expect_identical(lapply(results, as_array), list(1L, 2, TRUE, 3L))
   expect_true(all(vapply(results, is_tensor, NA)))
   expect_identical(dtype(results[[2L]]), dtype(nv_scalar(2)))
+  expect_identical(jit(function(h) h / 3)(1), nv_tensor(1 / 3, "f64", integer(), ambiguous = TRUE))
 })
 
 test_that("an R number in one branch and a tensor in another are a tensor", {

@@ -131,7 +131,8 @@ test_that("a product of nothing is 0 inside a compiled function", {
 
 test_that("counters of traced loops are numbers of R", {
   sums <- list(
-    function(x, i) 1 - 0.9^i, function(x, i) i * pi, function(x, i) sqrt(i), function(x, i) 1 / i,
+    function(x, i) 1 - 0.9^(i + 0.5), function(x, i) i * pi,
+    function(x, i) sqrt(i), function(x, i) 1 / i,
     function(x, i) 2L^i, function(x, i) -i %/% 2L + i %% 3L,
     function(x, i) if (sum(x) > i / 3) i * 0.1 else 1 / i, function(x, i) max(i / 3, 0.1 * i, 1),
     function(x, i) sum(c(i / 7, 1)), function(x, i) (i / 3 > 0.7) + (i > 1)
@@ -160,6 +161,37 @@ test_that("counters of traced loops are numbers of R", {
     for (i in seq_len(n)) h <- h + i
     h
   }, h, 3L)
+})
+
+test_that("functions of R numbers are as exact as R's, of counters as of doubles", {
+  of_numbers <- expression(
+    log(v[1]), log(v, 7), log2(v), trigamma(v), digamma(v), atan2(v, 3), atan2(0.3, v), exp(-v),
+    0.9^v, v^0.3, mean(v), sd(v), var(v), mad(v), median(v) / 7, scale(v)[1:2, ], prop.table(v),
+    weighted.mean(v, c(0.1, 0.2, 0.3)), cor(v, c(0.1, 0.7, 0.3)), cov(v, c(1L, 7L, 3L)),
+    unname(quantile(v, c(0.1, 0.3))), v %*% c(0.1, 0.2, 0.3), crossprod(v) / 7, tcrossprod(v, 0.1),
+    solve(rbind(v[1:2], c(1, 9))), det(rbind(v[1:2], c(1L, 9L))) / 7, rowMeans(cbind(v, 2L)),
+    qr.solve(rbind(v[1:2], c(1L, 9L)), c(1, 2)), chol(rbind(c(9L, 1L), c(1L, 9L)) + v[1]),
+    colMeans(cbind(v, v)), ifelse(v > 3, 0.1, v), pmax(v, 3.1), outer(1:3, v, "/"), v[2:3] / 7,
+    rep(v, 2) / 7, rev(v) * 0.1, cumsum(v) / 7, cumprod(v)[2] / 7, diff(v) / 7, sort(v) * 0.1,
+    sapply(v, function(j) log(j)), vapply(v, sqrt, 0), Reduce(function(a, b) a / b, v),
+    unlist(Map(function(a, b) a / b, v, 3)), sum(v / 7), prod(v / 7), nv_log(v), nv_erf(v)
+  )
+  for (vector in expression(c(k, 2L, 7L), c(k / 3, 2L, 7L))) {
+    for (term in of_numbers) {
+      f <- eval(bquote(function(x, n) {
+        s <- x
+        for (k in 2:n) {
+          v <- .(vector)
+          s <- s + sum(.(term))
+        }
+        s
+      }))
+      want <- f(x[1L], 4L)
+      got <- jit(f)(x[1L], 4L)
+      expect_identical(dtype(got), dtype(want), label = deparse1(term))
+      expect_equal(as_array(got), as_array(want), tolerance = 1e-14, label = deparse1(term))
+    }
+  }
 })
 
 test_that("R numbers that branches and loops hand on are as exact as R's", {

@@ -122,7 +122,8 @@ test_that("f64 functions of many values are base R's, or its neighbours", {
   power <- runif(length(v), -3, 3)
   expect_ulps(as_array(nv_pow(x, nv_tensor(power, "f64"))), v^power, "f64", 2, "pow")
   expect_values(as_array(x^2), v^2, "square")
-  expect_ulps(as_array(x^4), v^4, "f64", 1, "fourth power")
+  # R 4.6 multiplies three times.
+  expect_ulps(as_array(x^4), v^4, "f64", if (getRversion() >= "4.6") 2 else 1, "fourth power")
   expect_ulps(as_array(x^-1), v^-1, "f64", 1, "inverse")
   expect_ulps(as_array(x^0.5), v^0.5, "f64", 1, "root")
 })

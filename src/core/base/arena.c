@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The address sanitizer tells of what is read beside the pieces. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(start, bytes) ((void)(start), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(start, bytes) ((void)(start), (void)(bytes))
+#endif
+
 enum { SMALLEST = 1 << 10, LARGEST = 1 << 16, ALIGNMENT = 16 };
 
 struct joist_arena_block {
@@ -20,12 +28,14 @@ void *joist_arena_allocate(struct joist_arena *arena, size_t bytes) {
     if (size < wanted) size = wanted;
     struct joist_arena_block *const block = malloc(sizeof *block + size);
     if (block == NULL) return NULL;
+    ASAN_POISON_MEMORY_REGION(block->bytes, size);
     block->next = arena->block;
     arena->block = block;
     arena->size = size;
     arena->used = 0;
   }
   void *const piece = arena->block->bytes + arena->used;
+  ASAN_UNPOISON_MEMORY_REGION(piece, bytes);
   arena->used += wanted;
   return piece;
 }

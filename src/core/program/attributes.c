@@ -34,6 +34,12 @@ static struct joist_attribute *add(struct joist_attributes *attributes, joist_at
   return &attributes->item[at];
 }
 
+struct joist_attributes joist_attributes_copied(const struct joist_attributes *kept) {
+  struct joist_attributes copy = {.count = kept->count};
+  memcpy(copy.item, kept->item, kept->count * sizeof *kept->item);
+  return copy;
+}
+
 void joist_attributes_set(struct joist_attributes *attributes, joist_attribute_name name,
                           int64_t value) {
   struct joist_attribute *const item = add(attributes, name);

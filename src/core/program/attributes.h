@@ -50,6 +50,9 @@ joist_attribute_name joist_attribute_parse(const char *text);
 
 /* ---- making ---- */
 
+/* Those of an instruction, to be changed: a program keeps no more items than there are. */
+struct joist_attributes joist_attributes_copied(const struct joist_attributes *kept);
+
 void joist_attributes_set(struct joist_attributes *attributes, joist_attribute_name name,
                           int64_t value);
 void joist_attributes_set_list(struct joist_attributes *attributes, joist_attribute_name name,

@@ -49,7 +49,7 @@ static int64_t of_slices(const struct batching *b, joist_attribute_name name, ui
 
 static void lengthen(const struct batching *b, const struct joist_instruction *i,
                      struct longer *made) {
-  made->own = *i->attributes;
+  made->own = joist_attributes_copied(i->attributes);
   for (uint32_t k = 0; k < made->own.count; k++) {
     struct joist_attribute *const item = &made->own.item[k];
     const joist_attribute_kind kind = joist_attribute_kind_of(item->name);
@@ -363,7 +363,7 @@ static joist_value_id gather(struct batching *b, const struct joist_instruction 
 
 static joist_value_id first(struct batching *b, const struct joist_instruction *i,
                             joist_value_id *ids) {
-  struct joist_attributes attributes = *i->attributes;
+  struct joist_attributes attributes = joist_attributes_copied(i->attributes);
   for (uint32_t k = 0; k < i->operand_count; k++) ids[k] = b->value[i->operand[k]];
   if (i->op == JOIST_OP_REQUIRE && b->varies[i->operand[1]])
     ids[1] = joist_batch_fold(b, JOIST_OP_REDUCE_ALL, ids[1]);

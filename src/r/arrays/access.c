@@ -87,16 +87,18 @@ SEXP joist_r_take(SEXP call, SEXP op, SEXP args, SEXP frame) {
   }
   SEXP x = next_argument(&args), single = next_argument(&args);
   if (TYPEOF(x) == S4SXP) return R_NilValue;
+  /* Of R numbers that are traced, R code takes what R has. */
+  if (joist_r_is_unknown(x)) {
+    SEXP asked = joist_r_eval(PROTECT(Rf_lang2(Rf_install("is_r_number"), x)));
+    UNPROTECT(1);
+    if (Rf_asLogical(asked)) return R_NilValue;
+  }
   SEXP indices = PROTECT(plain_indices(frame, x)), drop = yes;
   if (TYPEOF(indices) == VECSXP && LOGICAL(single)[0] != TRUE)
     drop = Rf_ScalarLogical(Rf_asLogical(Rf_eval(drop_symbol, frame)));
   PROTECT(drop);
   SEXP taken = indices == R_NilValue ? indices : joist_r_subset(x, indices, drop, single);
-  if (taken != R_NilValue && joist_r_is_unknown(x)) {
-    PROTECT(taken);
-    taken = joist_r_eval(PROTECT(Rf_lang3(Rf_install("taken_of"), taken, x)));
-    UNPROTECT(2);
-  } else if (taken != R_NilValue && TYPEOF(indices) == LGLSXP && is_called_by_rank(frame)) {
+  if (taken != R_NilValue && TYPEOF(indices) == LGLSXP && is_called_by_rank(frame)) {
     PROTECT(taken);
     taken = joist_r_eval(PROTECT(Rf_lang2(Rf_install("xtfrm"), taken)));
     UNPROTECT(2);

@@ -83,8 +83,9 @@ static void export_elements(const struct joist_r_value *value, joist_host host, 
 /* The first elements as a vector without attributes. Where all of a payload of the type that is
  * asked for is wanted, R wraps it, if it is long, and copies it when a caller asks for a pointer to
  * write to: such callers check the references to their vector, not those to the payload.
- * Raw vectors of a class of ours are copied: R asks for the address of their elements before each
- * one that it reads. */
+ * A payload of a class of ours is copied: R saves what it wraps around one as that, so that the
+ * same numbers would have another digest, and asks such a raw vector for its address before each
+ * element that it reads. */
 SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   struct joist_r_value value;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
@@ -102,10 +103,10 @@ SEXP joist_r_as_array(SEXP x, SEXP as, SEXP lossy, SEXP first) {
   if (value.mask != NULL && host == JOIST_HOST_RAW)
     joist_r_stop(JOIST_ERROR_VALUE, "a raw vector has no NA; call nv_replace_na() first");
   const bool whole =
-      value.mask == NULL &&
+      value.mask == NULL && !ALTREP(value.payload) &&
       ((dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||
        (dtype == JOIST_C128 && host == JOIST_HOST_COMPLEX) ||
-       (dtype == JOIST_UI8 && host == JOIST_HOST_RAW && !ALTREP(value.payload)) ||
+       (dtype == JOIST_UI8 && host == JOIST_HOST_RAW) ||
        (dtype == JOIST_I32 && host == JOIST_HOST_INTEGER &&
         joist_missing_count(JOIST_HOST_INTEGER, value.data, value.count, NULL) == 0));
   if (whole && value.count == all) {

@@ -12,6 +12,7 @@
 #include "r/tensor/dtypes.h"
 #include "r/tensor/rules.h"
 #include "r/trace/attributes.h"
+#include "r/trace/trace_call.h"
 
 /* ---- operations by name: R keeps one CHARSXP per string ---- */
 
@@ -199,14 +200,24 @@ SEXP joist_r_operator1(SEXP generic, SEXP x) {
   return apply_plain(elementwise(generic, true), 1, &x, true);
 }
 
+/* Sums of R's doubles, too, are what R has. */
 SEXP joist_r_summary(SEXP generic, SEXP x) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   const joist_op op = op_of(generic, true, JOIST_FAMILY_REDUCTION);
   struct joist_r_value value;
   joist_r_read_operand(rules, x, &value);
+  const joist_dtype dtype = value.argument.operand.type.dtype;
+  const bool number = value.form == JOIST_R_TRACED && !joist_r_has_missing(&value) &&
+                      dtype != JOIST_F64 && joist_dtype_kind(dtype) == JOIST_KIND_FLOAT &&
+                      Rf_asLogical(joist_r_trace_is_number(x));
+  if (number) joist_r_read_operand(rules, x = joist_r_trace_in_full(x), &value);
+  PROTECT(x);
   struct joist_attributes attributes = {.count = 0};
   joist_r_set_dims(&attributes, R_NilValue, value.argument.shape.rank);
-  return joist_r_apply(rules, op, &value, 1, &attributes);
+  SEXP result = PROTECT(joist_r_apply(rules, op, &value, 1, &attributes));
+  if (number) result = joist_r_trace_as_number(result);
+  UNPROTECT(2);
+  return result;
 }
 
 SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
