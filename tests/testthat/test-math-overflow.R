@@ -323,6 +323,35 @@ test_that("arrays of many tiles are counted in all forms, where results replace 
   }
 })
 
+test_that("arrays that compiled loops update are counted as by the interpreter", {
+  bodies <- list(
+    function(i, s, k, r) s * k, function(i, s, k, r) s + s - k * r,
+    function(i, s, k, r) -abs(s) * k - r,
+    function(i, s, k, r) nv_shift_left(s, k - k + 1L) + r,
+    function(i, s, k, r) nv_convert(s * 0.5 + k, dtype(s)) + k,
+    function(i, s, k, r) nv_transpose(nv_transpose(s) * k) + r[1L, , drop = FALSE],
+    function(i, s, k, r) s + nv_reduce_max(s) * k
+  )
+  for (dtype in c("i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64")) {
+    for (rows in c(3L, 401L)) {
+      x <- (seq_len(2 * rows) * 7919) %% (if (endsWith(dtype, "i8")) 127 else 30000) + 1
+      s <- nv_tensor(matrix(x, rows), dtype)
+      r <- nv_tensor(matrix(rev(x), rows), dtype)
+      k <- nv_scalar(3L, dtype)
+      for (body in bodies) {
+        run <- function(native) {
+          loop <- function(s, k, r) nv_for(9L, s, function(i, s) body(i, s, k, r))
+          form <- jit(loop, native = native)
+          told <- found(result <- form(s, k, r))
+          told <- vapply(told, function(w) paste(w$kind, w$op, w$dtype, w$count, w$position), "")
+          list(sort(told), result)
+        }
+        expect_identical(run("wait"), run("never"), info = paste(dtype, rows, deparse1(body)))
+      }
+    }
+  }
+})
+
 test_that("kernels count what wraps as one result at a time does", {
   operations <- list(
     add = list(`+`, exact = `+`), sub = list(`-`, exact = `-`), mul = list(`*`, exact = `*`),

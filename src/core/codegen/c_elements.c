@@ -120,16 +120,20 @@ static struct wrapping wrapping_of(uint32_t op, uint32_t dtype) {
   };
   struct wrapping made = stated[op][joist_dtype_kind((joist_dtype)dtype)];
   /* Quick code that says nothing but that something may wrap would have the program run again. */
-  if (op == JOIST_OP_POW || (op == JOIST_OP_MUL && joist_dtype_size((joist_dtype)dtype) >= 4))
-    made.may = made.wraps;
+  if (op == JOIST_OP_POW || op == JOIST_OP_MUL) made.may = made.wraps;
   return made;
+}
+
+const char *joist_c_wraps_type(uint32_t op, uint32_t dtype) {
+  if (op != JOIST_OP_MUL) return joist_code_type(dtype);
+  return joist_dtype_size((joist_dtype)dtype) > sizeof(int16_t) ? "int64_t" : "int16_t";
 }
 
 bool joist_c_need_wraps(struct writer *w, uint32_t op, uint32_t dtype) {
   const struct wrapping wrapping = wrapping_of(op, dtype);
   if (w->has_wraps[op][dtype]) return wrapping.sign;
   w->has_wraps[op][dtype] = true;
-  add_function(w, "wraps", op, dtype, joist_code_type(dtype), wrapping.may);
+  add_function(w, "wraps", op, dtype, joist_c_wraps_type(op, dtype), wrapping.may);
   return wrapping.sign;
 }
 

@@ -23,8 +23,10 @@ const struct joist_c_expression *joist_c_expression_of(struct writer *w, uint32_
                                                        uint32_t dtype);
 
 /* Makes sure of wraps_OP_DTYPE(operands), and of loses_FROM_TO(x): not 0 where a result or a
- * conversion does not fit. The former are returned as DTYPE; true if only their sign bit counts. */
+ * conversion does not fit. True if only the sign bit of the former counts. */
 bool joist_c_need_wraps(struct writer *w, uint32_t op, uint32_t dtype);
+/* The type of wraps_OP_DTYPE(): that of the operands, or the one of product_wraps_DTYPE(). */
+const char *joist_c_wraps_type(uint32_t op, uint32_t dtype);
 void joist_c_need_loses(struct writer *w, uint32_t from, uint32_t to);
 
 /* Makes sure of many_OP_DTYPE(n, a, b, z), which computes a repaired operation on n elements and

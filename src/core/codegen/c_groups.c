@@ -183,7 +183,7 @@ void joist_c_add_group(struct writer *w, uint32_t b, uint32_t g) {
       ADD("(void)any;\n");
     }
   }
-  if (at.manner != JOIST_C_ALONE) joist_c_end_flags(w, "native->wrapped");
+  if (at.manner != JOIST_C_ALONE) joist_c_end_flags(w, &at, "native->wrapped");
   if (group->sink_count > 0) add_folds(w, &at, group);
   ADD("}\n");
 }

@@ -2,6 +2,7 @@
 #include "core/codegen/c_runs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/codegen/c_text.h"
 #include "core/kernels/kernels.h"
@@ -166,7 +167,7 @@ static bool is_watch(const struct joist_code_step *step) { return step->kind > J
 
 /* The type of the flag of a step that watches: as wide as its operands, for vector code. */
 static const char *type_of_flag(const struct joist_code_step *step) {
-  if (step->kind == JOIST_CODE_WRAPS) return joist_code_type(step->from);
+  if (step->kind == JOIST_CODE_WRAPS) return joist_c_wraps_type(step->op, step->from);
   const size_t size = joist_dtype_size((joist_dtype)step->from);
   return size == 1 ? "uint8_t" : size == 2 ? "uint16_t" : size == 4 ? "uint32_t" : "uint64_t";
 }
@@ -209,19 +210,17 @@ static uint32_t lost_number(struct writer *w, const struct place *at,
   return w->made->lost_count++;
 }
 
-static void add_watch(struct writer *w, const struct place *at,
-                      const struct joist_code_step *step) {
+/* The test of a step, by which its flag is set. */
+static void add_test(struct writer *w, const struct place *at, const struct joist_code_step *step) {
   const char *const type = type_of_flag(step);
-  if (at->manner == JOIST_C_MENDING) return;
-  if (at->manner == JOIST_C_ALONE)
-    ADD("if ((");
-  else
-    ADD("w%u = (%s)(w%u | ", step->out, type, step->out);
-  if (step->to) ADD("(r%u != 0 ? 0 : ", step->in[2]);
+  ADD("(");
+  if (step->to) ADD("r%u != 0 ? 0 : ", step->in[2]);
   if (step->kind == JOIST_CODE_WRAPS) {
     const char *const flag = at->manner == JOIST_C_ALONE ? scalar_wraps(step) : NULL;
     (void)joist_c_need_wraps(w, step->op, step->from);
-    if (flag != NULL) ADD("SCALAR_WRAPS(%s, %s, r%u, r%u, ", type, flag, step->in[0], step->in[1]);
+    if (flag != NULL)
+      ADD("SCALAR_WRAPS(%s, %s, r%u, r%u, ", joist_code_type(step->from), flag, step->in[0],
+          step->in[1]);
     add_kernel_call(w, "wraps", step);
     if (flag != NULL) ADD(")");
   } else if (step->kind == JOIST_CODE_LOSES) {
@@ -233,29 +232,53 @@ static void add_watch(struct writer *w, const struct place *at,
         (long long)joist_dtype_min_int((joist_dtype)step->op), step->in[0],
         (long long)joist_dtype_max_int((joist_dtype)step->op));
   }
-  ADD(step->to ? "))" : ")");
-  if (at->manner == JOIST_C_ALONE) {
-    const uint32_t lost = lost_number(w, at, step);
-    ADD(" %s 0) ", test_of_flag(w, step));
-    if (lost == JOIST_C_LOST)
-      ADD("native->wrapped = 1");
-    else
-      ADD("native->lost[%u]++", lost);
+  ADD(")");
+}
+
+/* The type of counts and positions: as wide as flags, for vector code, if that is enough. */
+static const char *type_of_count(const struct joist_code_step *step) {
+  return strstr(type_of_flag(step), "64_t") != NULL ? "int64_t" : "int32_t";
+}
+
+static void add_watch(struct writer *w, const struct place *at,
+                      const struct joist_code_step *step) {
+  const char *const type = type_of_flag(step);
+  switch (at->manner) {
+    case JOIST_C_MENDING:
+      return;
+    case JOIST_C_ALONE: {
+      ADD("if (");
+      add_test(w, at, step);
+      const uint32_t lost = lost_number(w, at, step);
+      ADD(" %s 0) ", test_of_flag(w, step));
+      if (lost == JOIST_C_LOST)
+        ADD("native->wrapped = 1;\n");
+      else
+        ADD("native->lost[%u]++;\n", lost);
+      return;
+    }
+    case JOIST_C_COUNTING: {
+      const char *const wide = type_of_count(step);
+      ADD("const %s y%u = ", wide, step->out);
+      add_test(w, at, step);
+      ADD(" %s 0;\nn%u += y%u;\n", test_of_flag(w, step), step->out, step->out);
+      ADD("const %s j%u = ((%s)(at + k) | (y%u - 1)) & INT32_MAX;\n", wide, step->out, wide,
+          step->out);
+      ADD("q%u = j%u < q%u ? j%u : q%u;\n", step->out, step->out, step->out, step->out, step->out);
+      return;
+    }
+    case JOIST_C_RUN:
+    case JOIST_C_LOOKING:
+      ADD("w%u = (%s)(w%u | ", step->out, type, step->out);
+      add_test(w, at, step);
+      ADD(");\n");
   }
-  ADD(";\n");
 }
 
 void joist_c_begin_flags(struct writer *w) {
   for (uint32_t s = 0; s < w->lowered->step_count; s++)
     if (is_watch(&w->lowered->steps[s]))
       ADD("%s w%u = 0;\n", type_of_flag(&w->lowered->steps[s]), w->lowered->steps[s].out);
-}
-void joist_c_end_flags(struct writer *w, const char *flag) {
-  for (uint32_t s = 0; s < w->lowered->step_count; s++) {
-    const struct joist_code_step *const step = &w->lowered->steps[s];
-    if (!is_watch(step)) continue;
-    ADD("if (w%u %s 0) %s = 1;\n", step->out, test_of_flag(w, step), flag);
-  }
 }
 
 /* Whether the array is written row by row to where it is padded. */
@@ -298,6 +321,7 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
       add_take(w, at, step);
       break;
     case JOIST_CODE_STORE:
+      if (at->manner == JOIST_C_COUNTING) break;
       if (at->manner == JOIST_C_ALONE) {
         add_scalar(w, at, step->out);
         ADD(" = r%u;\n", step->in[0]);
@@ -326,6 +350,7 @@ static void add_step(struct writer *w, const struct place *at, const struct jois
       add_watch(w, at, step);
       break;
     default: /* FOLD */
+      if (at->manner == JOIST_C_COUNTING) break;
       if (at->manner == JOIST_C_ALONE)
         ADD("f%u = r%u;\n", step->out, step->in[0]);
       else if (w->nest == NULL ? !folds_array(w, step->out) : !joist_c_is_direct(w, step))
@@ -378,15 +403,18 @@ static struct name array_name(const struct writer *w, const struct place *at, ui
   return name;
 }
 
+static bool reads_array(const struct joist_code_step *step, uint32_t array) {
+  const bool loads = step->kind == JOIST_CODE_LOAD || step->kind == JOIST_CODE_GATHER;
+  return (loads && step->in[0] == array) || (step->kind == JOIST_CODE_TAKE && step->in[2] == array);
+}
+
 void joist_c_add_pointers(struct writer *w, const struct place *at) {
   const struct joist_code *const code = w->lowered;
   for (uint32_t a = 0; a < code->array_count; a++) {
     const char *type = NULL;
     for (uint32_t s = 0; s < code->step_count; s++) {
       const struct joist_code_step *const step = &code->steps[s];
-      const bool reads = step->kind == JOIST_CODE_LOAD || step->kind == JOIST_CODE_GATHER;
-      if ((reads && step->in[0] == a) || (step->kind == JOIST_CODE_TAKE && step->in[2] == a) ||
-          (step->kind == JOIST_CODE_STORE && step->out == a))
+      if (reads_array(step, a) || (step->kind == JOIST_CODE_STORE && step->out == a))
         type = joist_code_type(step->from);
     }
     const bool padded = is_padded(at, a);
@@ -576,4 +604,66 @@ void joist_c_add_runs(struct writer *w, const struct place *at) {
   general.staged = any && can_be_staged(w, at);
   add_these_runs(w, &general);
   if (open) ADD("}\n");
+}
+
+static bool is_read(const struct writer *w, uint32_t array) {
+  bool found = false;
+  for (uint32_t s = 0; s < w->lowered->step_count; s++)
+    found |= reads_array(&w->lowered->steps[s], array);
+  return found;
+}
+
+/* A second pass over the elements, which counts, unless the first one has written over them. */
+static void add_counting(struct writer *w, const struct place *at, const uint32_t *lost,
+                         const char *flag) {
+  const struct joist_code *const code = w->lowered;
+  struct place counting = *at;
+  counting.manner = JOIST_C_COUNTING;
+  counting.padded = NULL;
+  ADD("if (0");
+  for (uint32_t a = 0; a < code->array_count; a++)
+    for (uint32_t b = 0; b < code->array_count && joist_c_is_stored(w, a); b++)
+      if (is_read(w, b))
+        ADD(" || (const void *)%s == (const void *)%s",
+            array_name(w, at, is_padded(at, a) ? at->padded_to : code->array[a]).text,
+            array_name(w, at, code->array[b]).text);
+  ADD(") {\n%s = 1;\n} else {\n", flag);
+  for (uint32_t s = 0; s < code->step_count; s++)
+    if (is_watch(&code->steps[s]))
+      ADD("%s n%u = 0, q%u = INT32_MAX;\n", type_of_count(&code->steps[s]), code->steps[s].out,
+          code->steps[s].out);
+  add_these_runs(w, &counting);
+  for (uint32_t s = 0; s < code->step_count; s++)
+    if (is_watch(&code->steps[s]))
+      ADD("native->lost[%u] += (size_t)n%u;\n"
+          "if (n%u > 0 && (size_t)q%u < native->first[%u]) native->first[%u] = (size_t)q%u;\n",
+          lost[s], code->steps[s].out, code->steps[s].out, code->steps[s].out, lost[s], lost[s],
+          code->steps[s].out);
+  ADD("}\n");
+}
+
+void joist_c_end_flags(struct writer *w, const struct place *at, const char *flag) {
+  const struct joist_code *const code = w->lowered;
+  uint32_t lost[JOIST_CODE_STEPS];
+  bool any = false, counts = at->count > 0 && at->count < INT32_MAX &&
+                             !joist_c_has_form(w, at, JOIST_C_REPAIRED, false) &&
+                             !joist_c_has_form(w, at, JOIST_C_CHECKED, false);
+  for (uint32_t s = 0; s < code->step_count; s++) {
+    counts &= !joist_c_is_uniform_power(w, &code->steps[s]);
+    if (!is_watch(&code->steps[s])) continue;
+    ADD("%sw%u %s 0", any ? " || " : "if (", code->steps[s].out, test_of_flag(w, &code->steps[s]));
+    any = true;
+  }
+  for (uint32_t s = 0; s < code->step_count && counts; s++) {
+    if (!is_watch(&code->steps[s])) continue;
+    lost[s] = lost_number(w, at, &code->steps[s]);
+    counts &= lost[s] != JOIST_C_LOST;
+  }
+  if (!any) return;
+  ADD(") {\n");
+  if (counts)
+    add_counting(w, at, lost, flag);
+  else
+    ADD("%s = 1;\n", flag);
+  ADD("}\n");
 }

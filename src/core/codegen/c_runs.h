@@ -8,8 +8,9 @@
 #include "core/codegen/c_moves.h"
 
 /* How the code of a group's elements is written: for one element, as variables; for a run of
- * elements; for a run that also looks for elements to repair; for a run that repairs them. */
-enum manner { JOIST_C_ALONE, JOIST_C_RUN, JOIST_C_LOOKING, JOIST_C_MENDING };
+ * elements; for a run that also looks for elements to repair; for a run that repairs them; for a
+ * run that counts which of its values do not fit, and stores none. */
+enum manner { JOIST_C_ALONE, JOIST_C_RUN, JOIST_C_LOOKING, JOIST_C_MENDING, JOIST_C_COUNTING };
 
 struct place {
   uint32_t body;
@@ -47,9 +48,10 @@ bool joist_c_is_direct(const struct writer *w, const struct joist_code_step *fol
 /* The pointers to the arrays that the group walks through. */
 void joist_c_add_pointers(struct writer *w, const struct place *at);
 
-/* The flags of a group before its elements, and after them. */
+/* The flags of a group before its elements, and after them: where one is set, the elements are
+ * counted if their operands are still there, and otherwise `flag` is. */
 void joist_c_begin_flags(struct writer *w);
-void joist_c_end_flags(struct writer *w, const char *flag);
+void joist_c_end_flags(struct writer *w, const struct place *at, const char *flag);
 
 /* The steps once per run, or the steps of every element. */
 void joist_c_add_steps(struct writer *w, const struct place *at, bool per_run);

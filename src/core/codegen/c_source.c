@@ -173,7 +173,7 @@ bool joist_c_source_of_part(const struct joist_plan *plan, const struct joist_gr
       joist_c_add_pointers(w, &at);
       if (joist_c_has_form(w, &at, JOIST_C_REPAIRED, false)) ADD("int any = 0;\n");
       joist_c_add_runs(w, &at);
-      joist_c_end_flags(w, "*wrapped");
+      joist_c_end_flags(w, &at, "*wrapped");
     }
     ADD("}\n");
     well = finish(w,

@@ -21,8 +21,9 @@ struct joist_native {
   /* The same for rows: of an array of inner x middle x outer elements, over `middle`. */
   void (*fold_rows)(struct joist_native *, uint32_t fold, size_t inner, size_t middle, size_t outer,
                     const void *in, void *out);
-  size_t
-      *lost; /* how many such values were counted, by the numbers in the text: they set no flag */
+  /* By the numbers in the text: how many such values were counted, which set no flag, and the first
+   * of them in its array, not changed for what has one element. */
+  size_t *lost, *first;
 };
 
 typedef int joist_native_loop(struct joist_native *);

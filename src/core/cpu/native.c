@@ -228,13 +228,14 @@ static void fold_rows(struct joist_native *native, uint32_t fold, size_t inner, 
                      in, out);
 }
 
-/* Reports what compiled code counted: values of one element. */
-static void add_lost(const struct setting *setting, const size_t *lost, struct joist_tally *tally) {
+/* Reports what compiled code counted. */
+static void add_lost(const struct setting *setting, const struct joist_native *native,
+                     struct joist_tally *tally) {
   for (uint32_t k = 0; k < setting->lost_count && tally != NULL; k++)
     joist_tally_add(tally, setting->nest.body[setting->lost[k].body].plan->program,
                     setting->lost[k].instruction,
-                    setting->lost[k].converts ? JOIST_FOUND_LOSS : JOIST_FOUND_OVERFLOW, lost[k],
-                    0);
+                    setting->lost[k].converts ? JOIST_FOUND_LOSS : JOIST_FOUND_OVERFLOW,
+                    native->lost[k], native->first[k] == SIZE_MAX ? 0 : native->first[k]);
 }
 
 /* Enters the values whose place in the block does not change. */
@@ -263,7 +264,8 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
   const struct joist_nest *const nest = &site->setting->nest;
   const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
   const struct joist_region_parts parts = joist_region_parts(plan->program, i);
-  size_t values = 0, lost[JOIST_C_LOST] = {0};
+  size_t values = 0, lost[JOIST_C_LOST] = {0}, first[JOIST_C_LOST];
+  memset(first, 0xff, sizeof first);
   for (uint32_t b = 0; b < nest->count; b++) values += nest->body[b].plan->program->value_count;
   void **const entries = malloc((values + nest->count + 1) * sizeof *entries);
   char *const block = joist_scratch_allocate(nest->bytes + 1);
@@ -292,13 +294,14 @@ joist_status joist_native_run(const struct joist_plan *plan, const struct joist_
                                        .group = call_group,
                                        .folds = site->setting->folds,
                                        .fold_rows = fold_rows,
-                                       .lost = lost};
+                                       .lost = lost,
+                                       .first = first};
     joist_native_loop *function;
     memcpy(&function, &site->code.function, sizeof function);
     if (function(&run.native) != 0 && run.status == JOIST_OK)
       run.status = JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
     if (run.native.wrapped != 0 && settings->tally != NULL) joist_tally_suspect(settings->tally);
-    add_lost(run.setting, lost, settings->tally);
+    add_lost(run.setting, &run.native, settings->tally);
   }
   free(entries);
   joist_scratch_free(block);
