@@ -151,7 +151,8 @@ def pandas_nullable():
 
 def pandas_arrow():
     names = {n: THEIRS[n] + "[pyarrow]" for n in REAL}
-    return own_names({**names, "f32": "float[pyarrow]", "f64": "double[pyarrow]"}, REAL)
+    return own_names({**names, "f16": "halffloat[pyarrow]", "f32": "float[pyarrow]",
+                      "f64": "double[pyarrow]"}, REAL)
 
 
 def numexpr():
@@ -215,7 +216,9 @@ def numba(make=one):
 
 
 def numba_scalar():
-    return numba(lambda n, v: one(n, v)[0])
+    system = numba(lambda n, v: one(n, v)[0])
+    del system[1]["maximum"]  # its rules have none
+    return system
 
 
 def ndonnx():
@@ -483,6 +486,21 @@ def of_tensors(make, nodes, functions, element, mixed=True):
             lambda result: result, True, lambda n, v: make(v, THEIRS[n]), mixed)
 
 
+def numpy():
+    np = library("numpy")
+    return of_tensors(np.array, WITHOUT_BF16, {
+        **methods(np), "maximum": np.maximum, "combine": lambda x, y: np.where([True], x, y)}, element)
+
+
+def jax():
+    jnp = library("jax.numpy")
+    library("jax").config.update("jax_enable_x64", True)
+    return of_tensors(jnp.array, PLAIN, {
+        **methods(jnp), "maximum": jnp.maximum,
+        "combine": lambda x, y: jnp.where(jnp.array([True]), x, y)},
+        lambda x: x.ravel()[0].item())
+
+
 def torch():
     torch = library("torch")
     torch.set_num_threads(1)
@@ -503,8 +521,8 @@ def tensorflow_2():
 
 
 SYSTEMS = {
-    "torch": torch, "tensorflow_2": tensorflow_2, "postgresql": postgresql, "taichi": taichi,
-    "openvino": openvino, "onnxscript": onnxscript,
+    "numpy": numpy, "jax": jax, "torch": torch, "tensorflow_2": tensorflow_2,
+    "postgresql": postgresql, "taichi": taichi, "openvino": openvino, "onnxscript": onnxscript,
     "duckdb": duckdb, "polars": polars, "arrow": arrow,
     "dask": dask, "sparse": sparse, "awkward": awkward, "blosc2": blosc2, "pandas": pandas_numpy,
     "pandas_nullable": pandas_nullable, "pandas_arrow": pandas_arrow, "numexpr": numexpr,

@@ -19,8 +19,8 @@ asked <- c(
   "tf_numpy_all", "tf_numpy_safe", "tf_numpy_legacy", "tf_numpy_prefer32", "tensorflow_2", "keras",
   "mlx", "tinygrad", "octave", "base_r", "c", "arrow", "polars", "duckdb", "array_api_2025", "dask",
   "sparse", "awkward", "blosc2", "pandas", "pandas_nullable", "pandas_arrow", "numexpr",
-  "pytensor", "numba", "numba_scalar", "ndonnx", "datafusion", "clickhouse", "sqlite", "torch",
-  "postgresql", "taichi", "openvino", "onnxscript"
+  "pytensor", "numba", "numba_scalar", "ndonnx", "datafusion", "clickhouse", "sqlite", "numpy",
+  "jax", "torch", "postgresql", "taichi", "openvino", "onnxscript"
 )
 if (length(given) > 3L) asked <- given[-(1:3)]
 
