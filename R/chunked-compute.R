@@ -198,7 +198,7 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
   check_flag(resume, "resume")
   check_whole(retries, "retries")
   check_attributes(attributes)
-  x <- filled_missing(as_operand(x), na, "Zarr arrays")
+  x <- filled_missing(as_operand(x, guess = FALSE), na, "Zarr arrays")
   extents <- shape(x)
   if (is.null(chunks)) chunks <- if (is_chunked(x)) chunks_of(x) else usual_chunks(extents)
   chunks <- chunk_extents(chunks, extents)

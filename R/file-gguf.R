@@ -166,7 +166,8 @@ nv_write_gguf <- function(x, path, metadata = NULL, na = NULL) {
     stop_joist("joist_value_error", "`metadata` must be a list with different names")
   }
   for (k in which(!vapply(x, is_packed, NA))) {
-    x[[k]] <- filled_missing(as_operand(x[[k]]), na, "GGUF files", element_name(x, k))
+    own <- as_operand(x[[k]], guess = FALSE)
+    x[[k]] <- filled_missing(own, na, "GGUF files", element_name(x, k))
   }
   alignment <- 32
   offset <- 0

@@ -113,7 +113,7 @@ write_npy <- function(x, con, order, endian, na, name = "`x`") {
   if (!identical(order, "F") && !identical(order, "C")) {
     stop_joist("joist_value_error", "`order` must be \"F\" or \"C\"")
   }
-  x <- filled_missing(as_operand(x), na, "npy files", name)
+  x <- filled_missing(as_operand(x, guess = FALSE), na, "npy files", name)
   if (is_file_name(con)) {
     invisible(.Call(joist_r_write_npy, x, con, order == "C", swapped))
   } else {
@@ -233,7 +233,7 @@ named_tensors <- function(x) {
   if (!has_names(x)) {
     stop_joist("joist_value_error", "each tensor of `x` must have a name of its own")
   }
-  lapply(x, as_operand)
+  lapply(x, as_operand, guess = FALSE)
 }
 
 # An element of a list in messages.

@@ -358,6 +358,7 @@ as.logical.nv_tensor <- function(x, ...) {
 
 #' @export
 as.complex.nv_tensor <- function(x, ...) {
+  if (is_int64(x) && has_elements(x)) judge_rounding(x, "f64", "as.complex", session()$loss)
   # What NA becomes depends on the version of R.
   as.complex(as.vector.nv_tensor(x, if (is_complex_dtype(x)) "complex" else "double"))
 }

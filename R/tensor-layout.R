@@ -106,7 +106,7 @@ slice <- function(x, start, step, count, shape = NULL) {
 }
 
 # R values become tensors of their default dtype, still ambiguous; also arguments of jit().
-as_operand <- function(x) {
+as_operand <- function(x, guess = TRUE) {
   if (missing(x)) stop_missing(substitute(x))
   if (inherits(x, "nv_tensor")) {
     return(if (is_number(x)) nv_tensor(x, NULL, shape(x), ambiguous(x)) else x)
@@ -118,7 +118,7 @@ as_operand <- function(x) {
   nv_tensor(
     x,
     shape = if (scalar) integer(),
-    ambiguous = is.numeric(x) && !inherits(x, "integer64") || is.complex(x)
+    ambiguous = if (guess) is.numeric(x) && !inherits(x, "integer64") || is.complex(x)
   )
 }
 

@@ -72,7 +72,7 @@ nv_to_arrow <- function(x, as = "pointers") {
       "joist_value_error", "`as` must be \"pointers\", \"nanoarrow\", \"arrow\" or \"pyarrow\""
     )
   }
-  x <- as_operand(x)
+  x <- as_operand(x, guess = FALSE)
   if (as == "arrow") check_arrow_rank(x)
   item <- arrow_item(x)
   if (!is.null(item)) x <- nv_transpose(x)

@@ -47,7 +47,7 @@
 #' nv_from_dlpack(nv_to_dlpack(x))
 #' @export
 nv_to_dlpack <- function(x, versioned = TRUE, na = NULL) {
-  x <- filled_missing(as_operand(x), na, "DLPack tensors")
+  x <- filled_missing(as_operand(x, guess = FALSE), na, "DLPack tensors")
   .Call(joist_r_to_dlpack, x, versioned)
 }
 

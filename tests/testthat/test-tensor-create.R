@@ -895,6 +895,30 @@ test_that("as.numeric() says that it rounds", {
   })
   with_promotion(NULL, on = c(loss = "ok"), expect_silent(as.numeric(x)))
   expect_silent(as.numeric(nv_mask(x, c(TRUE, FALSE, TRUE))))
+  expect_warning(rounded <- as.complex(x), "as.complex() rounds 2 elements of i64 to f64",
+    class = "joist_loss_warning", fixed = TRUE
+  )
+  expect_identical(rounded, c(9007199254740992, 3, 9007199254740996) + 0i)
+})
+
+test_that("what writes R numbers says that the default dtype rounds them", {
+  ways <- list(
+    nv_write_npy, function(x) nv_write_npz(list(a = x), withr::local_tempfile()),
+    function(x) nv_write_safetensors(list(a = x), withr::local_tempfile()),
+    function(x) nv_write_gguf(list(a = x), withr::local_tempfile()),
+    function(x) nv_store(x, withr::local_tempdir()), nv_to_dlpack, nv_to_arrow
+  )
+  for (way in ways) {
+    expect_warning(way(c(5, 16777217)), "16777217 at position 2 is rounded to f32",
+      class = "joist_loss_warning"
+    )
+    expect_no_warning(way(c(0.1, 16777218)))
+    with_promotion(NULL, on = c(loss = "error"), {
+      expect_error(way(c(5, 16777217)), class = "joist_loss_error")
+    })
+  }
+  expect_identical(as.vector(nv_read_npy(nv_write_npy(1:2))), 1:2)
+  expect_identical(shape(nv_read_npy(nv_write_npy(0.5))), integer())
 })
 
 test_that("the mean of integers is rounded once, and rounds no element", {
