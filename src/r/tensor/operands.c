@@ -157,14 +157,38 @@ joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype
   return import_present(value->host, value->data, value, dtype, out, error);
 }
 
+/* The elements of R's own vectors, read as what: where the types that R has are named. false for
+ * what is no such vector. */
+static bool elements_of(SEXP x, joist_host *host, const void **elements) {
+  switch (TYPEOF(x)) {
+    case LGLSXP:
+      *host = JOIST_HOST_LOGICAL;
+      *elements = LOGICAL(x);
+      return true;
+    case INTSXP:
+      *host = JOIST_HOST_INTEGER;
+      break;
+    case REALSXP:
+      *host = JOIST_HOST_DOUBLE;
+      break;
+    case CPLXSXP:
+      *host = JOIST_HOST_COMPLEX;
+      break;
+    case RAWSXP:
+      *host = JOIST_HOST_RAW;
+      break;
+    default:
+      return false;
+  }
+  *elements = joist_r_elements(x);
+  return true;
+}
+
 /* An ordinary vector: its values in the dtype, exactly. They live until .Call returns. */
 static void read_plain(SEXP x, struct joist_type type, SEXP mark, struct joist_r_value *value) {
-  static const joist_host hosts[] = {[LGLSXP] = JOIST_HOST_LOGICAL,
-                                     [INTSXP] = JOIST_HOST_INTEGER,
-                                     [REALSXP] = JOIST_HOST_DOUBLE,
-                                     [CPLXSXP] = JOIST_HOST_COMPLEX};
-  const joist_host host = hosts[TYPEOF(x)];
-  const void *const values = TYPEOF(x) == LGLSXP ? (void *)LOGICAL(x) : joist_r_elements(x);
+  joist_host host;
+  const void *values;
+  if (!elements_of(x, &host, &values)) damaged();
   value->exposed = true;
   const bool restores = TYPEOF(x) == REALSXP && joist_r_has_exact_mark(type.dtype);
   uint8_t *const mask = find_na(host, values, restores, value);
@@ -396,30 +420,7 @@ static bool host_of(SEXP x, struct joist_r_value *value) {
     }
     if (!Rf_inherits(x, "AsIs") && !Rf_inherits(x, "table")) return false;
   }
-  switch (TYPEOF(x)) {
-    case LGLSXP:
-      value->host = JOIST_HOST_LOGICAL;
-      value->data = LOGICAL(x);
-      return true;
-    case INTSXP:
-      value->host = JOIST_HOST_INTEGER;
-      value->data = INTEGER(x);
-      return true;
-    case REALSXP:
-      value->host = JOIST_HOST_DOUBLE;
-      value->data = REAL(x);
-      return true;
-    case CPLXSXP:
-      value->host = JOIST_HOST_COMPLEX;
-      value->data = COMPLEX(x);
-      return true;
-    case RAWSXP:
-      value->host = JOIST_HOST_RAW;
-      value->data = RAW(x);
-      return true;
-    default:
-      return false;
-  }
+  return elements_of(x, &value->host, &value->data);
 }
 
 static void read_literal(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
