@@ -595,10 +595,7 @@ test_that("a file that was truncated shows NA to R and is an error to joist", {
       expect_refusal(as_array(x), "joist_value_error", "shorter")
       expect_refusal(serialize(x, NULL), "joist_value_error", "shorter")
     }
-    if (d %in% c("f64", "i32", "c128")) {
-      expect_true(all(is.na(plain)))
-      expect_s3_class(warned(nv_scalar(1))$warnings[[1]], "joist_view_warning")
-    }
+    expect_true(all(as.numeric(plain) == 1), label = d) # a copy
     expect_collects()
   }
 })
