@@ -11,7 +11,7 @@
 #' Arguments are tensors, R numbers, `NULL`, and lists of these, nested as you like. An R number
 #' stays an R number in `f`: its dtype gives way to known ones and its value is exact where it meets
 #' a tensor. So is what R computes of R numbers alone, such as `h / 3` of an argument `h`; returned,
-#' it is an ambiguous `f64` where the rules let that yield, as those of anvil do. A `static`
+#' both are an ambiguous `f64` where the rules let that yield, as those of anvil do. A `static`
 #' argument may be anything; a program is recorded for each of its values. The default of an
 #' argument that is left out may be anything, too: `f` evaluates it while it is traced. Tensors and
 #' numbers from outside that `f` uses are constants of the program. Tensors have no value while `f`
@@ -78,7 +78,7 @@
 #'
 #'   | Code | Compiled |
 #'   |---|---|
-#'   | A result that is an R number or flag | a tensor of its default dtype; computed, an `f64?` |
+#'   | A result that is an R number or flag | a tensor of its default dtype, or `f64?` |
 #'   | An R number in one branch, a tensor in another | a tensor; `is_tensor()` of it is an error |
 #'   | A scalar in one branch, one element in another | one element, if the rules allow |
 #'   | `v` of `for (v in x)` | an element of `x` (a warning, if R lacks its dtype), not a number |
@@ -336,14 +336,20 @@ jit_trace <- function(f, arguments, dynamic, notes = NULL) {
   })
 }
 
-# R numbers that the trace computed are what R has.
+# Doubles of R among results are what R has: those that are arguments or computed, and those that
+# their default dtype does not hold.
 with_numbers_in_full <- function(x) {
   if (is.list(x) && !is.object(x)) {
     x[] <- lapply(x, with_numbers_in_full)
-  } else if (is.object(x) && is_computed(x)) {
+  } else if (is_double(x) && (is.object(x) || is_rounded(x))) {
     x <- carried_number(x)
   }
   x
+}
+
+is_rounded <- function(x) {
+  held <- tryCatch(as_array(as_operand(x), "double"), joist_value_error = function(e) NULL)
+  !identical(as.vector(held), as.vector(unname(x)))
 }
 
 is_result <- function(x) {

@@ -332,6 +332,13 @@ test_that("workers over sockets: the same bits, their threads, and one that dies
   suppressWarnings(expect_identical(lapply(programs, nv_compute), alone))
   # From version 1.40 on, future starts workers again that died.
   suppressWarnings(try(kill_both(), silent = TRUE))
-  suppressWarnings(expect_error(nv_compute(programs[[1L]], retries = 0), "block 1, 1 failed once",
-    class = "joist_value_error"))
+  last <- tryCatch(
+    suppressWarnings(nv_compute(programs[[1L]], retries = 0)),
+    joist_value_error = conditionMessage
+  )
+  if (utils::packageVersion("future") < "1.40") {
+    expect_match(last, "block 1, 1 failed once", fixed = TRUE)
+  } else {
+    expect_identical(last, alone[[1L]])
+  }
 })

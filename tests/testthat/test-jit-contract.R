@@ -10,6 +10,11 @@ test_that("a result that is an R number or flag is a tensor of its default dtype
   expect_true(all(vapply(results, is_tensor, NA)))
   expect_identical(dtype(results[[2L]]), dtype(nv_scalar(2)))
   expect_identical(jit(function(h) h / 3)(1), nv_tensor(1 / 3, "f64", integer(), ambiguous = TRUE))
+  expect_identical(as_array(jit(function(h) h)(0.1)), 0.1)
+  numbers <- list(0.1, c(a = 0.5, b = NA), matrix(c(0.1, NaN), 1L), 1e300)
+  kept <- jit(function() numbers)()
+  expect_identical(lapply(kept, as_array), numbers)
+  expect_identical(vapply(kept, function(x) format(dtype(x)), ""), c("f64", "f32", "f64", "f64"))
 })
 
 test_that("an R number in one branch and a tensor in another are a tensor", {

@@ -505,14 +505,15 @@ test_that("elements in the pool are a vector like R's own", {
 })
 
 test_that("the memory of tensors comes back, also from vectors that R still had", {
-  invisible(gc())
+  for (k in 1:2) invisible(gc()) # what finalizers of other tests hold
   before <- nv_memory()[["used"]]
   x <- nv_fill(1, 1e5, "f64")
   v <- as_array(x)
   expect_gte(nv_memory()[["used"]] - before, 8e5)
   rm(x)
   invisible(gc())
-  expect_gte(nv_memory()[["used"]] - before, 8e5)
+  # From R 4.6 on, v is a copy.
+  expect_gte(nv_memory()[["used"]] - before, if (getRversion() < "4.6.0") 8e5 else 0)
   expect_identical(sum(v), 1e5)
   rm(v)
   invisible(gc())

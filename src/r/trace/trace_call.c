@@ -7,7 +7,6 @@
 #include "r/base/conditions.h"
 #include "r/base/session.h"
 #include "r/tensor/names.h"
-#include "r/tensor/rules.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_mask.h"
 #include "r/trace/trace_names.h"
@@ -273,32 +272,12 @@ SEXP joist_r_trace_is_number(SEXP x) {
   return Rf_ScalarLogical(exact_around(value.payload, &value) != 0);
 }
 
-/* Doubles that a function, branch or loop gives are f64; as any R number they have a default dtype
- * beside, in which joist's own functions read them. */
 SEXP joist_r_trace_as_number(SEXP x) {
   struct joist_r_value value;
   joist_r_read_missing(joist_rules_at(0), x, &value);
-  if (value.form != JOIST_R_TRACED || value.leaf || exact_around(value.payload, &value) != 0)
-    return x;
-  const struct joist_type own = value.argument.operand.type;
-  const struct joist_type type = {
-      (joist_dtype)joist_r_rules(R_NilValue)->literal[JOIST_CATEGORY_FLOAT], true};
-  if (own.dtype != JOIST_F64 || type.dtype == JOIST_F64) {
+  if (value.form == JOIST_R_TRACED && !value.leaf && exact_around(value.payload, &value) == 0)
     note_exact(joist_r_trace_of(value.payload), value.argument.value, value.argument.value);
-    return x;
-  }
-  SEXP pointer = joist_r_session()->trace;
-  joist_value_id mask = JOIST_NO_MASK;
-  joist_r_trace_masks(pointer, &value, 1, &mask);
-  const joist_value_id exact = joist_r_trace_number(pointer, &value, own);
-  joist_value_id made = rounded(pointer, exact, type);
-  if (mask != JOIST_NO_MASK) made = joist_r_renamed(pointer, made);
-  note_exact(joist_r_trace_of(pointer), made, exact);
-  SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, type, &value.argument.shape));
-  tensor = PROTECT(joist_r_traced_with(tensor, pointer, mask));
-  joist_r_name_traced(tensor, value.names);
-  UNPROTECT(2);
-  return tensor;
+  return x;
 }
 
 SEXP joist_r_trace_mixed(SEXP x, SEXP set) {
