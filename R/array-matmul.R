@@ -118,7 +118,7 @@ with_matrix_shape <- function(x, extents) {
     return(.Call(joist_r_with_shape, x, extents))
   }
   if (inherits(x, "nv_tensor")) {
-    return(nv_reshape(x, extents))
+    return(reshaped_number(x, extents))
   }
   if (!is.atomic(x) || is.null(x) || length(x) != prod(extents)) {
     x <- as_operand(x) # which says what it is not

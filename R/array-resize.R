@@ -111,9 +111,10 @@ resize_taps <- function(extent, size, method, antialias) {
 #' @rdname nv_resize
 #' @export
 nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
+  # Beside tensors an R number is exact.
+  x <- if (is_tensor(xp) || is_tensor(fp)) carried_number(x) else as_operand(x)
   xp <- as_points(xp)
   fp <- as_points(fp)
-  x <- as_operand(x)
   n <- length(xp)
   if (ndims(xp) != 1L || ndims(fp) != 1L || length(fp) != n || n < 1L) {
     stop_joist(

@@ -43,7 +43,7 @@ nv_pad <- function(x, padding_value, edge_padding_low, edge_padding_high, interi
     high = per_dimension(edge_padding_high, rank, "edge_padding_high"),
     interior = per_dimension(interior_padding, rank, "interior_padding")
   )
-  if (is.object(padding_value) && !is_number(padding_value)) {
+  if (is.object(padding_value) && !is_r_number(padding_value)) {
     padding_value <- nv_reshape(padding_value, integer())
   }
   .Call(joist_r_operation, "pad", list(x, padding_value), edges)
@@ -420,5 +420,5 @@ row_of <- function(x, n, what) {
   if (length(x) != n) {
     stop_joist("joist_shape_error", "`", what, "` must have a number for each of ", n, " columns")
   }
-  if (inherits(x, "nv_tensor")) nv_reshape(x, c(1L, n)) else matrix(x, 1L)
+  if (inherits(x, "nv_tensor")) reshaped_number(x, c(1L, n)) else matrix(x, 1L)
 }

@@ -425,6 +425,14 @@ taken_of <- function(x, take) {
   take(x)
 }
 
+# R numbers, which are left in full, or a tensor in another shape.
+reshaped_number <- function(x, extents) {
+  if (!is_traced(x) || format(dtype(x)) == "f64") {
+    return(nv_reshape(x, extents))
+  }
+  taken_of(x, function(x) nv_reshape(x, extents))
+}
+
 # R's sums, and largest flags, are integers, and its products doubles.
 as_integers <- function(x) {
   if (format(dtype(x)) == "i64") {

@@ -54,6 +54,10 @@ nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = 
   if (!is.null(device)) device <- nv_device(device)
   exported <- is_python(x)
   if (exported) x <- tensor_of_python(x, na)
+  # An R number that jit() traces.
+  if (is.object(x) && is_computed(x)) {
+    x <- nv_convert(x, if (is.null(dtype)) dtype(x) else dtype, isTRUE(ambiguous))
+  }
   made <- .Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL)
   if (na != "missing" && (exported || is_number(x))) made <- without_na(made, na)
   place_on(made, device)

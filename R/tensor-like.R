@@ -29,7 +29,7 @@ nv_fill_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NU
   if (is.null(dtype)) dtype <- dtype(like)
   if (is.null(shape)) shape <- shape(like)
   value <- if (is_tensor(value) && length(value) == 1) {
-    converted_into(nv_reshape(value, integer()), dtype, ambiguous, assigns = TRUE)
+    converted_into(reshaped_number(value, integer()), dtype, ambiguous, assigns = TRUE)
   } else {
     one_number(value, "value", dtype, ambiguous)
   }

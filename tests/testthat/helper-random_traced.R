@@ -595,8 +595,9 @@ traced_arguments <- function(seed) {
 
 # ---- comparing ----
 
-# Values as text: of tensors, dtype, shape, names and values of a few digits; an R number as the
-# tensor that jit() makes of it. A scalar is a vector of one element, which branches make of both.
+# Values as text: of tensors, dtype, shape, names and values of a few digits, or 11 in f64; an R
+# number as the tensor that jit() makes of it. A scalar is a vector of one element, which branches
+# make of both.
 traced_text <- function(x) {
   if (is.null(x)) {
     return("NULL")
@@ -608,19 +609,22 @@ traced_text <- function(x) {
   if (is.character(x) || is.environment(x) || is.function(x)) {
     return(paste(class(x)[1L], if (is.character(x)) deparse(x)))
   }
-  if (!is_tensor(x)) x <- joist:::as_operand(x)
+  if (!is_tensor(x)) x <- number_in_full(x)
   names <- if (ndims(x) < 2L) names(x) else dimnames(x)
   if (length(x) == 1L && ambiguous(x)) names <- NULL # a scalar has none
   values <- suppressWarnings(as.vector(as_array(x)))
   values[which(values == 0)] <- 0 # not -0
-  # R numbers that branches and loops have computed are f64.
-  dtype <- sub("f32", "f64", format(dtype(x)), fixed = TRUE)
+  # R numbers that are computed are f64.
+  dtype <- format(dtype(x))
+  if (ambiguous(x)) dtype <- sub("f32", "f64", dtype, fixed = TRUE)
   paste(
     dtype, paste0("{", if (!identical(shape(x), 1L)) paste(shape(x), collapse = "x"), "}"),
-    paste(signif(values, 5), collapse = " "),
+    paste(format(signif(values, if (dtype == "f64") 11 else 5), digits = 11), collapse = " "),
     if (!is.null(names)) paste(deparse(names), collapse = "")
   )
 }
+
+number_in_full <- function(x) if (is.double(x)) joist:::in_full(x) else joist:::as_operand(x)
 
 traced_outcome <- function(f, state, arguments) {
   setTimeLimit(cpu = 5, transient = TRUE)

@@ -194,6 +194,38 @@ test_that("functions of R numbers are as exact as R's, of counters as of doubles
   }
 })
 
+test_that("R numbers that are computed meet tensors exactly, and in the dtypes of the plain run", {
+  y <- nv_tensor(c(0.1, 0.2, 0.7), "f64")
+  square <- nv_tensor(matrix(c(0.1, 0.2, 0.3, 0.4), 2), "f64")
+  ids <- nv_tensor(1:3, "i32")
+  half <- nv_tensor(c(0.5, 1, 2), "f16")
+  meet <- expression(
+    replace(y, 1, v), { y[[2]] <- v; y }, { square[1, ] <- v; square }, { y[y > 0.15] <- v; y }, # nolint
+    { diag(square) <- v; square }, nv_convert(v, "f64"), nv_scalar(v, "f64"), nv_tensor(v), # nolint
+    nv_tensor(c(v, 1), "f32"), nv_fill(v, 3L, "f64"), nv_fill_like(y, v), nv_ifelse(y > 0.15, v, y),
+    nv_pad(y, v, 1, 1), c(y, v), c(ids, v), c(half, v), nv_concatenate(y, v),
+    nv_concatenate(ids, v), append(y, v), rbind(y, v), nv_reshape(v, 1L), nv_stack(v, v),
+    nv_sqrt(v),
+    nv_add(y, v), nv_add(ids, v), nv_max(half, v), nv_dnorm(y, v, 1), nv_pnorm(y, v), y^v, y * v,
+    ids * v, nv_hypot(y, v),
+    nv_interp(v, y, y * 2), crossprod(y, c(v, v, v)), square %*% c(v, v),
+    solve(square, c(v, 1)), scale(square, center = c(v, v)), { y[2:3] <- c(v, 1); y }, # nolint
+    ifelse(y > 0.15, v, y), atan2(y, v), nv_log(c(v, 1))
+  )
+  for (value in expression(k / 3, sum(c(k / 3, 0.1)), if (sum(y) > 0) k / 3 else 1)) {
+    for (code in meet) {
+      f <- eval(bquote(function(y, square, ids, half, k) {
+        v <- .(value)
+        .(code)
+      }))
+      want <- f(y, square, ids, half, 0.7)
+      got <- jit(f)(y, square, ids, half, 0.7)
+      expect_identical(type_of(got), type_of(want), label = deparse1(code))
+      expect_equal(as_array(got), as_array(want), tolerance = 1e-14, label = deparse1(code))
+    }
+  }
+})
+
 test_that("R numbers that branches and loops hand on are as exact as R's", {
   expect_same_in_jit(function(x, k) {
     z <- k * 0.1

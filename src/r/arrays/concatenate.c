@@ -14,6 +14,7 @@
 #include "r/tensor/names.h"
 #include "r/tensor/rules.h"
 #include "r/trace/strictness.h"
+#include "r/trace/trace_call.h"
 
 /* The elements of an R value in that dtype, exactly. */
 static SEXP imported(const struct joist_r_value *value, joist_dtype dtype) {
@@ -153,8 +154,10 @@ static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist
   struct joist_attributes attributes = {.count = 0};
   int64_t extents[JOIST_RANK_MAX];
   joist_attributes_set_shape(&attributes, shape, extents);
+  const struct joist_r_value given = *value;
   part = PROTECT(joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes));
   joist_r_read_missing(rules, part, value);
+  joist_r_trace_note_reshaped(&given, &attributes, value);
   UNPROTECT(1);
   return part;
 }

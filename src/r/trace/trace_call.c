@@ -7,6 +7,7 @@
 #include "r/base/conditions.h"
 #include "r/base/session.h"
 #include "r/tensor/names.h"
+#include "r/tensor/rules.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_mask.h"
 #include "r/trace/trace_names.h"
@@ -248,7 +249,19 @@ static void read_doubles(SEXP pointer, struct joist_r_call *call) {
   }
 }
 
+/* A double of R is converted as R has it. */
+static void read_in_full(SEXP pointer, struct joist_r_value *value) {
+  struct joist_type *const type = &value->argument.operand.type;
+  if (joist_r_has_missing(value) || exact_around(pointer, value) == 0 || type->dtype == JOIST_F64 ||
+      joist_dtype_kind(type->dtype) != JOIST_KIND_FLOAT)
+    return;
+  *type = (struct joist_type){JOIST_F64, true};
+  value->argument.value = rounded(pointer, in_double(pointer, value), *type);
+  value->payload = pointer;
+}
+
 void joist_r_trace_read_numbers(struct joist_r_call *call) {
+  if (call->op == JOIST_OP_CONVERT) read_in_full(trace_of_operands(call), &call->values[0]);
   if (joist_operation(call->op)->family == JOIST_FAMILY_ELEMENTWISE)
     read_doubles(trace_of_operands(call), call);
   const bool power = call->op == JOIST_OP_POW;
@@ -266,18 +279,50 @@ void joist_r_trace_read_numbers(struct joist_r_call *call) {
   for (size_t k = 0; k < call->count; k++) read_as(pointer, &call->values[k], type);
 }
 
+void joist_r_trace_note_reshaped(const struct joist_r_value *number,
+                                 const struct joist_attributes *shape,
+                                 const struct joist_r_value *made) {
+  if (made->form != JOIST_R_TRACED || exact_around(made->payload, number) == 0 ||
+      joist_dtype_kind(number->argument.operand.type.dtype) != JOIST_KIND_FLOAT)
+    return;
+  struct joist_r_trace *const trace = joist_r_trace_of(made->payload);
+  const joist_value_id exact = in_double(made->payload, number);
+  note_exact(trace, made->argument.value,
+             add_plain(&trace->program, JOIST_OP_RESHAPE, &exact, 1, shape, JOIST_NO_SOURCE));
+}
+
 SEXP joist_r_trace_is_number(SEXP x) {
   struct joist_r_value value;
   joist_r_read_missing(joist_rules_at(0), x, &value);
   return Rf_ScalarLogical(exact_around(value.payload, &value) != 0);
 }
 
+/* Doubles that a function, branch or loop gives are f64; as any R number they have a default dtype
+ * beside, in which joist's own functions read them. */
 SEXP joist_r_trace_as_number(SEXP x) {
   struct joist_r_value value;
   joist_r_read_missing(joist_rules_at(0), x, &value);
-  if (value.form == JOIST_R_TRACED && !value.leaf && exact_around(value.payload, &value) == 0)
+  if (value.form != JOIST_R_TRACED || value.leaf || exact_around(value.payload, &value) != 0)
+    return x;
+  const struct joist_type own = value.argument.operand.type;
+  const struct joist_type type = {
+      (joist_dtype)joist_r_rules(R_NilValue)->literal[JOIST_CATEGORY_FLOAT], true};
+  if (own.dtype != JOIST_F64 || type.dtype == JOIST_F64) {
     note_exact(joist_r_trace_of(value.payload), value.argument.value, value.argument.value);
-  return x;
+    return x;
+  }
+  SEXP pointer = joist_r_session()->trace;
+  joist_value_id mask = JOIST_NO_MASK;
+  joist_r_trace_masks(pointer, &value, 1, &mask);
+  const joist_value_id exact = joist_r_trace_number(pointer, &value, own);
+  joist_value_id made = rounded(pointer, exact, type);
+  if (mask != JOIST_NO_MASK) made = joist_r_renamed(pointer, made);
+  note_exact(joist_r_trace_of(pointer), made, exact);
+  SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, type, &value.argument.shape));
+  tensor = PROTECT(joist_r_traced_with(tensor, pointer, mask));
+  joist_r_name_traced(tensor, value.names);
+  UNPROTECT(2);
+  return tensor;
 }
 
 SEXP joist_r_trace_mixed(SEXP x, SEXP set) {

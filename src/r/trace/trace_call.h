@@ -16,6 +16,11 @@ void joist_r_trace_read_numbers(struct joist_r_call *call);
  * the inference. */
 void joist_r_trace_watch_numbers(struct joist_r_call *call);
 
+/* Says of a reshaped part of what is joined that it has an R number of another shape, if it has. */
+void joist_r_trace_note_reshaped(const struct joist_r_value *number,
+                                 const struct joist_attributes *shape,
+                                 const struct joist_r_value *made);
+
 /* .Call entry points. Whether a traced tensor stands for a number that the plain run has as one of
  * R's own, computed or handed on by branches and loops; to say so of a tensor, which is given back;
  * and the number in double, an ambiguous f64. */
