@@ -210,8 +210,8 @@ SEXP joist_r_summary(SEXP generic, SEXP x) {
   const bool number = value.form == JOIST_R_TRACED && !joist_r_has_missing(&value) &&
                       dtype != JOIST_F64 && joist_dtype_kind(dtype) == JOIST_KIND_FLOAT &&
                       Rf_asLogical(joist_r_trace_is_number(x));
-  if (number) joist_r_read_operand(rules, x = joist_r_trace_in_full(x), &value);
-  PROTECT(x);
+  x = PROTECT(number ? joist_r_trace_in_full(x) : x);
+  if (number) joist_r_read_operand(rules, x, &value);
   struct joist_attributes attributes = {.count = 0};
   joist_r_set_dims(&attributes, R_NilValue, value.argument.shape.rank);
   SEXP result = PROTECT(joist_r_apply(rules, op, &value, 1, &attributes));
