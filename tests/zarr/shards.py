@@ -18,7 +18,7 @@ DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64", "complex64", "complex128",
 ]
-NAME = "tensorstore" if tensorstore else "zarr"
+NAME = "tensorstore" if tensorstore else f"zarr{zarr.__version__}"
 
 
 def bytes_codec(rng, dtype):
