@@ -87,7 +87,7 @@ sort.nv_tensor <- function(x, decreasing = FALSE, na.last = NA, # nolint: object
   if (is.na(na.last)) numbers else c(sorted[-seq_len(count)], numbers)
 }
 
-# Positions are those among what is not missing, as base R's.
+# As in base R, positions count only the elements that are not missing.
 sort_with_positions <- function(x, decreasing, na.last) { # nolint: object_name_linter.
   check_elements(x, "sort(index.return = TRUE)", "nv_argsort()")
   if (is.na(na.last)) x <- x[!is.na(x)]

@@ -346,7 +346,7 @@ rep.nv_tensor <- function(x, times = 1, length.out = NA, each = 1, ...) {
   taken_of(x, function(x) rep_tensor(x, times, length.out, each))
 }
 
-rep_tensor <- function(x, times, length.out, each) { # nolint
+rep_tensor <- function(x, times, length.out, each) { # nolint: object_name_linter.
   flat <- nv_flatten(x)
   if (!identical(as.numeric(each), 1)) {
     flat <- nv_flatten(nv_broadcast_to(nv_unsqueeze(flat, 1L), c(each, length(flat))))

@@ -87,7 +87,8 @@ is_matching <- function() {
   !is.null(Find(function(k) identical(sys.function(k), matching), seq_len(sys.nframe())))
 }
 
-# Numbers as they are. 64-bit integers are marked with their type, to be compared by their halves.
+# Leaves numbers unchanged, and marks 64-bit integers with their type, so that their halves are
+# compared.
 compared_keys <- function(x, type) {
   if (is.complex(x)) structure(x, type = type, class = "joist_keys") else x
 }

@@ -218,7 +218,7 @@ static void test_copies(void) {
   CHECK_INT(i->operand[0], x);
   CHECK_INT(i->source, JOIST_NO_SOURCE);
   CHECK_INT(joist_attribute_at(i->attributes, JOIST_ATTRIBUTE_PERMUTATION, 0), 1);
-  /* The address sanitizer tells of more items that are read than there are. */
+  /* The address sanitizer reports reads of more items than there are. */
   const struct joist_attributes copied = joist_attributes_copied(i->attributes);
   CHECK_INT(copied.count, 1);
   CHECK_INT(joist_attribute_at(&copied, JOIST_ATTRIBUTE_PERMUTATION, 0), 1);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The address sanitizer tells of what is read beside the pieces, which have a gap between them. */
+/* The address sanitizer reports reads outside the pieces, which have a gap between them. */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 enum { GAP = 16 };

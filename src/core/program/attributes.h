@@ -50,7 +50,8 @@ joist_attribute_name joist_attribute_parse(const char *text);
 
 /* ---- making ---- */
 
-/* Those of an instruction, to be changed: a program keeps no more items than there are. */
+/* A copy of an instruction's attributes that may be changed. A program stores only `count` items:
+ * its struct must not be copied as a whole. */
 struct joist_attributes joist_attributes_copied(const struct joist_attributes *kept);
 
 void joist_attributes_set(struct joist_attributes *attributes, joist_attribute_name name,

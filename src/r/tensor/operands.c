@@ -157,8 +157,8 @@ joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype
   return import_present(value->host, value->data, value, dtype, out, error);
 }
 
-/* The elements of R's own vectors, read as what: where the types that R has are named. false for
- * what is no such vector. */
+/* Finds the elements of one of R's own vectors and their type; this function lists the types that R
+ * has. Returns false for any other object. */
 static bool elements_of(SEXP x, joist_host *host, const void **elements) {
   switch (TYPEOF(x)) {
     case LGLSXP:

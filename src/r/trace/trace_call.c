@@ -249,14 +249,21 @@ static void read_doubles(SEXP pointer, struct joist_r_call *call) {
   }
 }
 
+/* The number of an R number in full, as an ambiguous f64. */
+static const struct joist_type full_type = {JOIST_F64, true};
+
+static joist_value_id in_full(SEXP pointer, const struct joist_r_value *value) {
+  return rounded(pointer, in_double(pointer, value), full_type);
+}
+
 /* A double of R is converted as R has it. */
 static void read_in_full(SEXP pointer, struct joist_r_value *value) {
   struct joist_type *const type = &value->argument.operand.type;
   if (joist_r_has_missing(value) || exact_around(pointer, value) == 0 || type->dtype == JOIST_F64 ||
       joist_dtype_kind(type->dtype) != JOIST_KIND_FLOAT)
     return;
-  *type = (struct joist_type){JOIST_F64, true};
-  value->argument.value = rounded(pointer, in_double(pointer, value), *type);
+  *type = full_type;
+  value->argument.value = in_full(pointer, value);
   value->payload = pointer;
 }
 
@@ -335,14 +342,13 @@ SEXP joist_r_trace_mixed(SEXP x, SEXP set) {
 }
 
 SEXP joist_r_trace_in_full(SEXP x) {
-  static const struct joist_type full = {JOIST_F64, true};
   struct joist_r_value value;
   joist_r_read_missing(joist_rules_at(0), x, &value);
   SEXP pointer = joist_r_session()->trace;
   if (exact_around(pointer, &value) == 0) joist_r_stop(JOIST_ERROR_VALUE, "not an R number");
-  const joist_value_id made = rounded(pointer, in_double(pointer, &value), full);
+  const joist_value_id made = in_full(pointer, &value);
   note_exact(joist_r_trace_of(pointer), made, made);
-  SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, full, &value.argument.shape));
+  SEXP tensor = PROTECT(joist_r_traced(pointer, made, false, full_type, &value.argument.shape));
   joist_r_name_traced(tensor, value.names);
   UNPROTECT(1);
   return tensor;

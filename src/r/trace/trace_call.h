@@ -16,7 +16,8 @@ void joist_r_trace_read_numbers(struct joist_r_call *call);
  * the inference. */
 void joist_r_trace_watch_numbers(struct joist_r_call *call);
 
-/* Says of a reshaped part of what is joined that it has an R number of another shape, if it has. */
+/* If `number` is an R number, notes that `made`, which has its elements in another shape, is one,
+ * too. */
 void joist_r_trace_note_reshaped(const struct joist_r_value *number,
                                  const struct joist_attributes *shape,
                                  const struct joist_r_value *made);
