@@ -617,12 +617,12 @@ write_variables <- function(loop, results, ran = NULL) {
     if (is.null(entry)) entry <- loop$before[[k]]
     if (carry$status %of% c("carry", "out")) {
       mixed <- if (loop$certain || carry$status == "out") carry$after else carry$mixed
-      own <- as_r_numbers(results[at + seq_along(carry$types)], carry$numbers, mixed)
+      own <- results[at + seq_along(carry$types)]
       at <- at + length(carry$types)
-      if (carry$status == "out" && !loop$certain && is.null(slot$hidden)) {
-        own <- lapply(own, required, ran, no_iteration_text(loop, slot))
-        own <- lapply(own, in_doubt)
-      }
+      doubts <- carry$status == "out" && !loop$certain && is.null(slot$hidden)
+      if (doubts) own <- lapply(own, required, ran, no_iteration_text(loop, slot))
+      own <- as_r_numbers(own, carry$numbers, mixed)
+      if (doubts) own <- lapply(own, in_doubt)
       entry <- list(state = "bound", value = with_results(carry$template, own))
     } else if (carry$status == "temp") {
       reason <- loop$carry_reason[[slot$name]]

@@ -85,6 +85,7 @@
 #'   | R integers that overflow, `k %/% 0L` | an error, not `NA` |
 #'   | `w[k]` of an R vector, `k` beyond its end, 0 or negative | an error that names `w` |
 #'   | Comparisons of R doubles that are NaN | FALSE, as of tensors, not `NA` |
+#'   | Warnings of R's own functions of R numbers, as of `sqrt(-1)` | none |
 #'   | Effects outside of branches and loops | once a program, not in each call |
 #'   | Files and plots in a branch or loop | while the program is recorded |
 #'   | Arguments that a branch or loop may read | computed before it |

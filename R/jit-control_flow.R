@@ -385,9 +385,17 @@ number_forms <- lapply(stats::setNames(nm = number_functions), function(name) {
       if (any(name == functions_of_doubles)) "double_number" else "carried_number"
     )))
     if (.(any(name == c("cbind", "rbind")))) given <- labelled(given, substitute(list(...)))
-    as_numbers(do.call(.(name), given, quote = TRUE), how)
+    value <- do.call(.(name), given, quote = TRUE)
+    as_numbers(.(if (name == "cor") quote(na_of_constants(value, given)) else quote(value)), how)
   }))
 })
+
+# A correlation with numbers that are all equal is NA in R, and NaN where tensors have it.
+na_of_constants <- function(ratio, parts) {
+  numbers <- Filter(function(part) is.numeric(part) || is_tensor(part), parts)
+  infinite <- lapply(numbers, function(part) nv_reduce_any(nv_is_infinite(part)))
+  nv_ifelse(nv_is_nan(ratio) & !Reduce(nv_or, infinite), NA, ratio)
+}
 
 # As `cbind()` labels what it binds, by names in the call.
 labelled <- function(given, code) {

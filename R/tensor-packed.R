@@ -16,10 +16,10 @@
 #' first. In [jit()], packed tensors are arguments or constants like others; derivatives are with
 #' respect to `x`.
 #'
-#' Types are those of the Python package gguf 0.19 except the codebooks IQ1, IQ2 and IQ3: Q4_0,
-#' Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, Q2_K to Q6_K, Q8_K, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0, MXFP4, NVFP4,
-#' Q1_0 and Q2_0. Values are the same bits as that package's, which has no decoder for Q8_1,
-#' Q8_K, Q1_0 and Q2_0.
+#' Types are those of the Python package gguf 0.19: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, Q2_K to
+#' Q6_K, Q8_K, IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS, IQ3_S, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0,
+#' MXFP4, NVFP4, Q1_0 and Q2_0. Values are the same bits as that package's, which has no decoder
+#' for Q8_1, Q8_K, Q1_0 and Q2_0.
 #'
 #' @param x A packed tensor.
 #' @param ... As for [`[`][base::Extract] of a tensor of that shape.

@@ -20,6 +20,8 @@ rng = np.random.default_rng(57)
 Q = gguf.GGMLQuantizationType
 SCALES = {"Q5_0": [0], "Q5_1": [0, 2], "Q2_K": [80, 82], "Q3_K": [108], "Q5_K": [0, 2],
           "IQ4_XS": [0], "TQ2_0": [64], "NVFP4": []}
+GRIDS = {"IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0],
+         "IQ1_S": [0], "IQ1_M": [48]}
 
 
 def finish(writer):
@@ -29,13 +31,18 @@ def finish(writer):
     writer.close()
 
 
-def write_blocks(folder):
-    for name, places in SCALES.items():
+def write_blocks(folder, types):
+    for name, places in types.items():
         elements, size = gguf.GGML_QUANT_SIZES[Q[name]]
         blocks = rng.integers(0, 256, (3 * 256 // elements, size), dtype=np.uint8)
         for at in places:
             scales = rng.normal(0, 0.1, len(blocks)).astype(np.float16)
-            blocks[:, at:at + 2] = scales.view(np.uint8).reshape(-1, 2)
+            if name == "IQ1_M":  # four bits in each of four numbers
+                for k in range(4):
+                    four = scales.view(np.uint16) >> (4 * k) & 15
+                    blocks[:, at + 2 * k + 1] = blocks[:, at + 2 * k + 1] & 15 | four << 4
+            else:
+                blocks[:, at:at + 2] = scales.view(np.uint8).reshape(-1, 2)
         data = blocks.reshape(3, -1)
         writer = gguf.GGUFWriter(os.path.join(folder, name + ".gguf"), "test")
         writer.add_tensor("x", data, raw_dtype=Q[name])
@@ -145,7 +152,8 @@ def write_checkpoints(folder):
 
 os.makedirs(sys.argv[1], exist_ok=True)
 os.makedirs(sys.argv[2], exist_ok=True)
-write_blocks(sys.argv[1])
+write_blocks(sys.argv[1], SCALES)
 write_metadata(sys.argv[1], "meta", gguf.GGUFEndian.LITTLE)
 write_metadata(sys.argv[1], "big", gguf.GGUFEndian.BIG)
 write_checkpoints(sys.argv[2])
+write_blocks(sys.argv[1], GRIDS)

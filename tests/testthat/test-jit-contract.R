@@ -172,6 +172,30 @@ test_that("comparisons of R doubles that are NaN are FALSE", {
   expect_identical(as_array(jit(f)(x)), 2)
 })
 
+test_that("a correlation of equal R numbers is NA, and R's own functions do not warn", {
+  f <- function(x) {
+    k <- if (sum(x) > 2) 1 else 5
+    list(cor(c(k, 1, 1), c(1, 2, 3)), cor(c(k, Inf, 1), c(1, 2, 4)), sqrt(-k))
+  }
+  plain <- suppressWarnings(lapply(f(x), as_plain))
+  expect_identical(plain[[1L]], NA_real_)
+  expect_no_warning(traced <- jit(f)(x))
+  expect_identical(lapply(traced, as_array), plain)
+  expect_equal(as_array(jit(f)(-x)[[1L]]), cor(c(5, 1, 1), c(1, 2, 3)))
+})
+
+test_that("a number that only a loop has assigned is an R number", {
+  f <- function(x) {
+    while (sum(x) > 1) {
+      x <- x / 2
+      k <- sum(dim(x), 2L)
+    }
+    list(is_tensor(k), k + 0.25, if (is_tensor(k)) 1 else 2)
+  }
+  expect_identical(lapply(jit(f)(x), as_array), lapply(f(x), as_plain))
+  expect_error(jit(f)(x / 100), "`k`", fixed = TRUE)
+})
+
 test_that("whether a variable exists that one branch makes is an error that names it", {
   made <- function(ask) {
     function(x) {
