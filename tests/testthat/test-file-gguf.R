@@ -110,7 +110,8 @@ test_that("files that are written are read again, also in parts", {
 test_that("products with packed matrices are those with their values", {
   set.seed(1)
   x <- matrix(rnorm(512 * 20), 512)
-  for (type in c("q4_0", "q5_1", "q8_0", "mxfp4", "tq2_0")) {
+  types <- c("q4_0", "q5_1", "q8_0", "mxfp4", "tq2_0", "q2_k", "q3_k", "q4_k", "q6_k", "iq4_xs")
+  for (type in types) {
     w <- nv_quantize(matrix(rnorm(512 * 7), 512), type = type)
     plain <- as_array(as_tensor(w))
     for (n in c(1, 3, 20)) {
@@ -137,6 +138,30 @@ test_that("products with packed matrices are those with their values", {
   expect_identical(shape(f(q1, nv_fill(1, c(128, 1)))), c(2L, 1L))
   expect_identical(shape(f(q2, nv_fill(1, c(64, 1)))), c(2L, 1L))
   expect_error(q1 + 1, class = "joist_error")
+})
+
+# Errors are those of the encoders of ggml in the Python package ctransformers 0.2.27.
+test_that("parts with scales of their own are as near as ggml makes them", {
+  of_ggml <- c(
+    q2_k = 0.8006889631323625, q3_k = 0.27460569380264377, q4_k = 0.14210483874892618,
+    q5_k = 0.07537724696100478, q6_k = 0.03439784028725896, iq4_nl = NA, iq4_xs = NA
+  )
+  k <- as.numeric(1:(256 * 64))
+  x <- nv_tensor((((k * 7919) %% 1009 - 504) / 64)^3 / 100, "f32", shape = c(256L, 64L))
+  values <- function(x) as_array(as_tensor(nv_quantize(x, type = type)))
+  distance <- function(x, y) sqrt(mean((x - y)^2))
+  type <- "q4_0"
+  of_q4 <- distance(values(x), as_array(x))
+  for (type in names(of_ggml)) {
+    error <- distance(values(x), as_array(x))
+    expect_lt(error, if (is.na(of_ggml[type])) 0.9 * of_q4 else of_ggml[type])
+    for (v in list(0, -3, 3, 6e4)) {
+      expect_equal(unique(c(values(rep(v, 256)))), v, tolerance = 1e-3)
+    }
+    expect_equal(c(values(rep(c(0, 5), 128))), rep(c(0, 5), 128), tolerance = 1e-2)
+    expect_lt(distance(values(values(x)), values(x)), 0.5 * error)
+    expect_error(values(rep(1e30, 256)), "elements 1 to", class = "joist_value_error")
+  }
 })
 
 test_that("blocks that cannot be made are errors", {

@@ -1,7 +1,10 @@
-/* The grids of the block types IQ1, IQ2 and IQ3, from the Python package gguf 0.19 (MIT licence). A
- * point has 16 bits: two for each of eight elements, or four for each of four, the first in the
- * lowest ones. Bits are the number of a value in a table of blocks.inc. */
+/* The values of IQ4 and the grids of IQ1, IQ2 and IQ3, from the Python package gguf 0.19 (MIT
+ * licence). A point has 16 bits: two for each of eight elements, or four for each of four, the
+ * first in the lowest ones. Bits are the number of a value in a table of blocks.inc. */
 #include "core/kernels/blocks.h"
+
+const int8_t joist_iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                     1,    13,   25,  38,  53,  69,  89,  113};
 
 const uint16_t joist_grid_IQ1_S[2048] = {
     0x0000, 0x0002, 0x0005, 0x0008, 0x000a, 0x0011, 0x0015, 0x0020, 0x0022, 0x0028, 0x002a, 0x0045,

@@ -45,6 +45,8 @@ typedef void joist_block_dot(size_t n, const unsigned char *row, size_t columns,
 /* Points that blocks of some types have the numbers of; see block_grids.c. */
 extern const uint16_t joist_grid_IQ1_S[2048], joist_grid_IQ2_XXS[256], joist_grid_IQ2_XS[512],
     joist_grid_IQ2_S[1024], joist_grid_IQ3_XXS[256], joist_grid_IQ3_S[512];
+/* What the codes of IQ4 are. */
+extern const int8_t joist_iq4_values[16];
 
 struct joist_block_table {
   joist_block_decode *decode[JOIST_BLOCK_COUNT];
