@@ -177,9 +177,9 @@ apart_from_another <- function(points, widths, heights, gap) {
 }
 
 # One row of the table of laws.
-laws_of <- function(rules, nodes) {
-  check <- check_lattice(rules, nodes)
-  cells <- unclass(promotion_table(rules, check$nodes, check$nodes))
+laws_of <- function(rules, nodes, operation) {
+  check <- check_lattice(rules, nodes, operation)
+  cells <- unclass(promotion_table(rules, check$nodes, check$nodes, operation))
   known <- intersect(check$nodes, dtypes())
   part <- cells[known, known, drop = FALSE]
   result <- as.vector(part)

@@ -31,6 +31,8 @@
 #'   rules.
 #' @param ... Arguments of `f`, as in [trace_dtypes()]: by name if they have the name of an argument
 #'   of `compare_rules()`.
+#' @param operation Of dtypes, the operation whose results are compared, as in
+#'   [promotion_table()].
 #' @param x A result of `compare_rules()`.
 #' @param row.names,optional Ignored.
 #' @return An object of class `joist_rules_comparison`, a list of
@@ -64,18 +66,18 @@
 #' compare_rules(c("i32", "f32"), "jax", c("numpy", "array_api"))
 #' compare_rules(c("i8", "ui8", "f16"), "anvil", c("jax", "numpy", "torch", "octave", "julia"))
 #' @export
-compare_rules <- function(f, from = "numpy_legacy", to = "numpy", ...) {
+compare_rules <- function(f, from = "numpy_legacy", to = "numpy", ..., operation = "common") {
   if (inherits(to, "joist_rules")) to <- list(to)
   if (!(is.character(to) || is.list(to)) || length(to) == 0L) {
     stop_joist("joist_value_error", "`to` must be one or more rule sets: ids, or a list of them")
   }
   rules <- lapply(c(list(from), as.list(to)), promotion_rules)
   names(rules) <- make.unique(vapply(rules, rules_id, ""))
-  if (is.character(f) && length(f) == 2L) {
+  if (is.character(f) && length(f) == 2L && operation == "common") {
     return(compare_pair(f, rules))
   }
-  if (is.character(f) && length(f) > 2L) {
-    return(compare_cells(f, rules))
+  if (is.character(f) && length(f) > 1L) {
+    return(compare_cells(f, rules, operation))
   }
   label <- function_label(substitute(f))
   f <- unjitted(as_function(match.fun(f), "f"))$f
@@ -96,9 +98,9 @@ compare_pair <- function(pair, rules) {
 }
 
 # The pairs of dtypes whose common dtypes are not the same under all rules.
-compare_cells <- function(dtypes, rules) {
+compare_cells <- function(dtypes, rules, operation) {
   tables <- lapply(rules, function(set) {
-    .Call(joist_r_promotion_table, set, dtypes, dtypes, "common", TRUE)
+    .Call(joist_r_promotion_table, set, dtypes, dtypes, operation, TRUE)
   })
   columns <- lapply(tables, as.vector)
   names(columns) <- names(rules)

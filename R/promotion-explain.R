@@ -11,8 +11,8 @@
 #' and those whose result has another dtype than the operands (`x == y`, `mean(x)`) are explained as
 #' they are computed. The operands of the call are evaluated, but not the call itself, unless it is
 #' an operand of another one: then both are explained, in the order in which they are computed.
-#' There is nothing to explain about operations that promote nothing, such as casts and those that
-#' only move elements.
+#' An assignment `x[i] <- v` is explained by the dtypes of `x` and `v`. There is nothing to explain
+#' about operations that promote nothing, such as casts and those that only move elements.
 #'
 #' Losses are derived from the dtypes: what may happen to *some* values of an operand. An R number
 #' loses nothing, since it is read exactly or refused.
@@ -42,6 +42,7 @@
 #'   * `cast`: a list of `operand` (its number, 0 for all), `dtype`, `result` and `lossless`, or
 #'     `NULL`;
 #'   * `error`: the message of an operation that is not defined for the dtype;
+#'   * `unavailable`: the name of a result that is a dtype of the rules but not of joist, or `NULL`;
 #'   * `inner`: explanations of operands that are calls.
 #'
 #'   `format()` gives its lines; one names the type in which a system computes where it is not the
@@ -74,7 +75,15 @@ explain_promotion <- function(..., rules = NULL, envir = parent.frame()) {
     return(explanation(NULL, NULL, list(...), labels, NULL, rules, list()))
   }
   asked <- if (length(expressions) > 0L) without_parentheses(expressions[[1L]])
-  if (is.call(asked) && as.character(asked[[1L]])[1L] %in% c("<-", "=")) asked <- asked[[3L]]
+  if (is.call(asked) && as.character(asked[[1L]])[1L] %in% c("<-", "=")) {
+    place <- asked[[2L]]
+    if (is.call(place) && as.character(place[[1L]])[1L] %in% c("[", "[[")) {
+      operands <- list(eval(place[[2L]], envir), eval(asked[[3L]], envir))
+      labels <- c(deparse1(place[[2L]]), deparse1(asked[[3L]]))
+      return(explanation(deparse1(asked), "update", operands, labels, NULL, rules, list()))
+    }
+    asked <- asked[[3L]]
+  }
   if (is.null(operation_of(asked))) refuse_to_explain(asked, envir)
   explain_call(asked, rules, envir)$explanation
 }
@@ -128,6 +137,7 @@ operation_of <- function(call) {
     return(NULL)
   }
   name <- as.character(head)
+  if (name %in% c("c", "rbind", "cbind")) name <- "concatenate"
   given <- names(call)
   operands <- if (startsWith(name, "nv_")) {
     own_operands(name, call)
@@ -180,8 +190,7 @@ explain_call <- function(expression, rules, envir, wanted = FALSE) {
     dtype <- eval(operation$dtype, envir)
     inner <- Filter(Negate(is.null), lapply(parts, function(part) part$explanation))
     found <- explanation(
-      deparse1(call), sub("^(joist::)?nv_", "", deparse1(call[[1L]])), values, labels, dtype, rules,
-      inner
+      deparse1(call), operation$name, values, labels, dtype, rules, inner
     )
   } else if (!wanted) {
     stop_joist(

@@ -43,7 +43,7 @@ headline <- function(x) {
     return(paste(what, "is an error"))
   }
   if (is.null(x$result)) {
-    lacks <- unavailable(x)
+    lacks <- x$unavailable
     return(if (is.null(lacks)) {
       paste(what, "has no common type")
     } else {
@@ -59,13 +59,9 @@ headline <- function(x) {
   paste0(what, " is ", if (stands) paste0(cell, ", which stands for "), x$result)
 }
 
-# The name of a result that is a dtype of the rules but not of joist.
-unavailable <- function(x) {
-  if (is.null(x$result) && is.null(x$operation) && !is.null(x$cell) && x$cell != "-") x$cell
-}
-
 operand_types <- function(x) {
-  ifelse(x$operands$is == "node" & !is.na(x$operands$node), x$operands$node, x$operands$type)
+  named <- x$operands$is == "node" | is.na(x$operands$type)
+  ifelse(named & !is.na(x$operands$node), x$operands$node, x$operands$type)
 }
 
 # A line or more for each operand: what it is, and its way up or as what it counts.
@@ -184,7 +180,10 @@ operation_words <- function(x) {
     position = sprintf(
       "%s compares in %s%s; its result is %s.", op, paste(read, collapse = " and "),
       if (any(read != sub("[?]$", "", x$join))) {
-        paste0(" rather than ", x$join, ", which does not hold the number")
+        paste0(
+          " rather than ", x$join, ", which does not hold ",
+          if (any(x$operands$is == "R value")) "the number" else "all values of both"
+        )
       } else {
         ""
       }, x$result
@@ -192,6 +191,7 @@ operation_words <- function(x) {
     predicate = sprintf("%s looks at its operand as it is; its result is %s.", op, x$result),
     logical = ,
     truth = sprintf("%s asks which elements are not 0; its result is bool.", op),
+    assign = sprintf("assignment keeps %s.", x$result),
     select = sprintf("%s asks which elements of the first are not 0; the others join.", op),
     inexact = ,
     angle = ,
@@ -302,7 +302,7 @@ undefined_words <- function(x) {
   if (!is.null(x$result)) {
     return(NULL)
   }
-  lacks <- unavailable(x)
+  lacks <- x$unavailable
   if (!is.null(lacks)) {
     return(c("Not available" = sprintf("joist has no dtype %s to compute in.", lacks)))
   }
@@ -400,7 +400,14 @@ cast_words <- function(x) {
   calls <- sprintf('nv_convert(%s, "%s")', shorten(labels, 40L), cast$dtype)
   words <- sprintf(
     "%s %s %s%s.", paste(calls, collapse = " and "), if (length(calls) > 1L) "give" else "gives",
-    cast$result, if (cast$lossless) ", and nothing is lost" else ", which loses less"
+    cast$result,
+    if (cast$lossless) {
+      ", and nothing is lost"
+    } else if (is.null(x$result)) {
+      ", which does not hold all values"
+    } else {
+      ", which loses less"
+    }
   )
   stats::setNames(words, if (is.null(x$result)) "Way out" else "Avoid")
 }

@@ -351,9 +351,9 @@ promotion_advice <- function(recorded, k, kind) {
   "convert the arguments with nv_convert() where this is meant"
 }
 
-# The dtype of both operands in which nothing is lost.
+# The dtype of both operands in which nothing is lost, which assignment does not change.
 lossless_dtype <- function(operands, op, rules) {
-  if (length(operands) != 2L || any(endsWith(operands, "?"))) {
+  if (length(operands) != 2L || op == "update" || any(endsWith(operands, "?"))) {
     return(NULL)
   }
   found <- tryCatch(

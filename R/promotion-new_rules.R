@@ -9,9 +9,10 @@
 #' mailed; the built-in rules are such files, in `system.file("promotion", package = "joist")`.
 #'
 #' A *node* is a dtype (`"i8"`), an ambiguous dtype (`"f32?"`), a number of R without a dtype
-#' (`"b*"` for `TRUE`, `"i*"` for `1L`, `"f*"` for `1.5`, `"c*"` for `1i`), or any other name. Such
-#' a name is a dtype that joist does not have: it can be a result, which tables show and operations
-#' refuse with an error that names it.
+#' (`"b*"` for `TRUE`, `"i*"` for `1L`, `"f*"` for `1.5`, `"c*"` for `1i`), or any other name of at
+#' most 23 bytes. Such a name is a dtype that joist does not have: tables show it as an operand and
+#' as a result, and operations refuse the result with an error that names it. Rules that are printed
+#' list these names, which shows typing errors.
 #'
 #' Operations of two operands that can have a table:
 #'
@@ -23,13 +24,20 @@
 #' | `divide`, `power`, `integer_divide` | `/`, `^`, `%/%` |
 #' | `modulo` | `%%`, [nv_remainder()] |
 #' | `combine` | `c()`, `rbind()`, [nv_concatenate()], [nv_ifelse()] |
-#' | `assign` | `x[i] <- v`: `lhs` is `x`, which keeps its dtype |
-#' | `maximum` | `pmax()`, `pmin()`, [nv_max()] |
-#' | `bitwise` | [nv_bitwise_and()] and its like |
+#' | `assign` | `x[i] <- v`, where `lhs` is `x`: allowed if the result is the dtype of `x` |
+#' | `maximum` | `pmax()`, `pmin()`, [nv_max()], [nv_min()] |
+#' | `bitwise` | [nv_bitwise_and()], [nv_bitwise_or()], [nv_bitwise_xor()]; not shifts |
 #' | `rank_zero` | as `add`, of `lhs` with dimensions and `rhs` without |
 #'
 #' A table of an operation lists only results that differ from the common dtype, or for `divide`
-#' from the fact of that name.
+#' from the fact of that name. Without a table of `assign`, a value can be assigned where its common
+#' dtype with `x` is the dtype of `x`. To give an operation of two nodes two results is an error.
+#'
+#' Operands are converted to the dtype of the result before the operation is computed. An element
+#' that does not fit it wraps around, with a warning: where `i64` `%%` `i8` is `i16`, 1000000 first
+#' becomes 16960. Rules cannot name another dtype to compute in; only `mixed = "double"` does.
+#' Comparisons have no table: floats are compared in the common dtype, so choose it wide enough, and
+#' integers exactly, whatever it is; the result is `bool`. Shifts follow `common`, too.
 #'
 #' Operations of one operand, whose `rhs` is empty or `NA`, are the facts of [promotion_facts()]:
 #' `inexact`, `divide`, `angle`, `linalg`, `mean`, `sum`, `prod`, `cumsum`, `power`. Results that
@@ -41,14 +49,16 @@
 #'
 #' @section Rules that are functions:
 #' What no table can say, a function can: `rule(op, args)` is asked before the tables. `op` is the
-#' name of the operation: one of the table above, or its own (`"clamp"`, `"sqrt"`, `"negate"`,
-#' `"reduce_sum"`); `"common"` is [common_dtype()], and `"combine"` may have any number of
-#' operands. `args` are the nodes of its operands, a character vector in their order: `"f32"`,
-#' `"f32?"` for an ambiguous tensor, `"f*"` for an R number. The function returns
+#' name of the operation, of the list below; `"common"` is [common_dtype()], and `"combine"` may
+#' have any number of operands. `args` are the nodes of its operands, a character vector in their
+#' order: `"f32"`, `"f32?"` for an ambiguous tensor, `"f*"` for an R number. The function returns
 #'
 #' * a dtype or its name: the operands are converted to it, and it is the dtype of the result, also
 #'   where the tables of `base` make another one of the common dtype. `"f32?"` is ambiguous, and
-#'   `"-"` undefined;
+#'   `"-"` undefined. Comparisons, `!` and tests such as `is_nan` give `bool` and positions `i32`
+#'   nevertheless: there it is only what floats are compared in. In these and in operations of one
+#'   operand, a dtype is an error that drops signs, fractions or imaginary parts of an operand, such
+#'   as `"ui8"` for `abs` of `i8`;
 #' * a list with one dtype for each operand, `NULL` for those that stay, as anvl's
 #'   `promotion_rule()` does: they must come to the same dtype;
 #' * `NULL`: the tables decide;
@@ -61,11 +71,15 @@
 #' `min()` of one tensor, do not ask. [promotion_table()] shows the answers for two operands;
 #' [promotion_facts()] knows only those of `base`; files cannot have functions.
 #'
+#' @eval rule_operations_section()
+#'
 #' @section Files:
 #' Lines `# key: value` with the keys `id`, `source`, `version`, `url`, `literals` (the four
-#' default dtypes), `decides by`, `overflow`, `guesses` (`kept` or `default`: two ambiguous
-#' dtypes that meet in a number), `other dtypes` (`alone` or `refused`: dtypes without a cell
-#' meet themselves or nothing), `whole quotients` (`truncated` or `rounded`, as the argument
+#' default dtypes), `decides by` (`type`; `rank`; or, as the argument `by_value` in its order,
+#' `value`, `literal value`, `fitting literal`, `smallest literal`, `signed literal`,
+#' `unsigned literal`), `overflow` (`wrap` or `saturate`), `guesses` (`kept` or `default`: two
+#' ambiguous dtypes that meet in a number), `other dtypes` (`alone` or `refused`: dtypes without a
+#' cell meet themselves or nothing), `whole quotients` (`truncated` or `rounded`, as the argument
 #' `quotients`), `mixed arithmetic` (`common` or `double`, as `mixed`), `extremes` (`known`: the
 #' maximum of a guess is not a guess), `whole powers` (`base`: `x^2L` has the type of `x`),
 #' `guessed products` and `guessed quantiles` (`default`: those of guesses have the default dtype),
@@ -99,8 +113,9 @@
 #' @param rank whether dimensions decide, as in PyTorch: tensors before those of rank 0 before
 #'   numbers.
 #' @param by_value whose values decide: `"none"`; `"operands"`, R numbers and tensors of rank 0
-#'   (NumPy 1.x); `"literals"`, R numbers (CuPy); `"fitting"`, whole R numbers, which take the
-#'   integer dtype that they fit and count as their default or `i64` otherwise (DuckDB);
+#'   (NumPy 1.x); `"literals"`, R numbers (CuPy); `"fitting"`, whole R numbers (here those of R's
+#'   type integer, as `2L`, which end at 2^31 - 1; `2` counts as a double), which take the integer
+#'   dtype that they fit and count as their default or `i64` otherwise (DuckDB);
 #'   `"smallest"`, the same, but otherwise the smallest dtype that holds them (Polars);
 #'   `"signed"`, R numbers, which are of the smallest signed integer dtype, or of `f32` or `f64`,
 #'   that holds them (PyTensor); `"unsigned"`, whole R numbers, which are of the smallest integer
@@ -121,8 +136,8 @@
 #' @return `promotion_rules_new()`, `read_promotion_rules()`: an object of class `joist_rules`.
 #'   `write_promotion_rules()`: `file`, invisibly.
 #' @section Errors:
-#' `joist_promotion_error` for an invalid rule set, with the line of its text; `joist_value_error`
-#' for arguments of another form.
+#' `joist_promotion_error` for an invalid rule set, with the row of the argument or the line of the
+#' file; `joist_value_error` for arguments of another form.
 #' @seealso [check_lattice()] says whether the rules are a lattice; [compare_rules()] shows where
 #'   they differ from others.
 #' @examples
@@ -136,6 +151,23 @@
 #' )
 #' promotion_table(sensor)
 #' with_promotion(sensor, nv_tensor(c(1, 2), "ui8") + 0.5)
+#'
+#' # Tables for single operations, with a dtype that joist does not have.
+#' wide <- promotion_rules_new("wide",
+#'   table = rbind(
+#'     data.frame(operation = "common", lhs = "i8", rhs = c("i8", "big"), result = c("i8", "big")),
+#'     data.frame(operation = "add", lhs = "i8", rhs = c("i8", "big"), result = c("i16", "-")),
+#'     data.frame(operation = "assign", lhs = "i8", rhs = "big", result = "i8")
+#'   )
+#' )
+#' wide
+#' promotion_table(wide, operation = "add")
+#' promotion_table(wide, operation = "assign")
+#' explain_promotion("i8", "big", rules = wide)
+#' # Which cells of a measured table differ?
+#' cells <- data.frame(lhs = "i8", rhs = c("i8", "big"), result = c("i16", "big"))
+#' add <- promotion_table(wide, operation = "add")
+#' cells[add[cbind(cells$lhs, cells$rhs)] != cells$result, ]
 #'
 #' # NumPy's rules, but for three cells.
 #' narrow <- promotion_rules_new("narrow",
@@ -181,8 +213,9 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   decided <- !missing(rank) || !missing(by_value)
   given <- c(decided, !missing(policy), !missing(quotients), !missing(mixed))
   facts <- fact_cells(facts)
-  if (is.null(version) && !is.null(facts)) about$version <- "given by the user"
   cells <- rbind(edge_cells(edges), table_cells(table), facts)
+  own <- cells$operation != "edge" & (is.na(cells$rhs) | cells$rhs == "")
+  if (is.null(version) && any(own)) about$version <- "given by the user"
   pairs <- if (is.null(table)) two_columns(edges, "edges", c("from", "to")) else table
   header <- c(
     unlist(about), literals = literals_line(literals, former$header),
@@ -192,10 +225,40 @@ promotion_rules_new <- function(id, table = NULL, edges = NULL, literals = NULL,
   header <- c(header, former$header[setdiff(names(former$header), names(header))])
   cells <- refuse_cells(with_cells(former$cells, cells), refuse)
   text <- rules_string(header, cells)
-  with_rule(text, rule, base)
+  tryCatch(with_rule(text, rule, base), joist_promotion_error = function(e) {
+    stop_at_row(e, header, cells)
+  })
+}
+
+# The error of a line of a text of rules again, with the row of the argument that it comes from.
+# Names in the header, of the order of nodes and of derived facts, come from rows, too.
+stop_at_row <- function(error, header, cells) {
+  pattern <- "line ([0-9]+) of the promotion rules"
+  message <- conditionMessage(error)
+  if (!grepl(pattern, message)) stop(error)
+  line <- as.integer(sub(paste0(".*", pattern, ".*"), "\\1", message))
+  if (names(header)[line] %in% c("order", "derived")) {
+    rest <- header[-line]
+    tryCatch(
+      .Call(joist_r_read_rules, rules_string(rest, cells), NULL),
+      joist_promotion_error = function(e) stop_at_row(e, rest, cells)
+    )
+  }
+  row <- line - length(header) - 1L
+  if (row < 1L) stop(error)
+  stop_joist("joist_promotion_error", sub(pattern, cells$at[row], message))
 }
 
 # ---- rules that are functions ----
+
+# The names of operations that functions are asked about, for the page.
+rule_operations_section <- function() {
+  told <- unique(c("common", op_table()$told))
+  c(
+    "@section Operations that functions are asked about:",
+    paste0(toString(paste0("`", told[nzchar(told)], "`")), ".")
+  )
+}
 
 # The function of rules, NULL without one.
 rule_of <- function(rules) attr(rules, "rule", exact = TRUE)
@@ -282,7 +345,14 @@ try_rule <- function(rule, base) {
     }
     given <- c(given, setdiff(answers[[1L]][1L], c(given, "-", NA, "b*", "i*", "f*", "c*")))
   }
-  if (length(given) > 0L) promotion_table(base, given, given)
+  for (node in given) {
+    tryCatch(promotion_table(base, node, node), joist_dtype_error = function(e) {
+      stop_joist(
+        "joist_dtype_error", "`rule` gives an unknown name: ",
+        sub("^[^:]*: ", "", conditionMessage(e))
+      )
+    })
+  }
 }
 
 try_question <- function(rule, op, args, base, about) {
@@ -338,6 +408,7 @@ base_parts <- function(base) {
     text = c(paste(names, collapse = ","), lines[!grepl("^#|^operation,", lines)]),
     colClasses = "character", na.strings = character(), strip.white = TRUE
   )
+  cells$at <- "a cell of `base`"
   header <- stats::setNames(trimws(sub("^[^:]*:", "", keys)), sub("^# *([^:]*):.*", "\\1", keys))
   info <- .Call(joist_r_rules_info, base)
   header[c("id", "source", "version")] <- c(
@@ -405,10 +476,10 @@ write_promotion_rules <- function(rules, file) {
 
 # ---- cells: operation, lhs, rhs, result ----
 
-cells_of <- function(operation, lhs, rhs, result) {
+cells_of <- function(operation, lhs, rhs, result, argument = "table") {
   data.frame(
     operation = as.character(operation), lhs = as.character(lhs), rhs = as.character(rhs),
-    result = as.character(result), stringsAsFactors = FALSE
+    result = as.character(result), at = sprintf("row %d of `%s`", seq_along(lhs), argument)
   )
 }
 
@@ -418,7 +489,7 @@ edge_cells <- function(edges) {
   if (length(edges[[1L]]) == 0L || anyNA(unlist(edges))) {
     stop_joist("joist_value_error", "`edges` must have at least one row, and names without NA")
   }
-  cells_of("edge", edges[[1L]], edges[[2L]], "")
+  cells_of("edge", edges[[1L]], edges[[2L]], "", "edges")
 }
 
 two_columns <- function(x, name, columns) {
@@ -468,7 +539,7 @@ fact_cells <- function(facts) {
   uncertain <- if (is.null(facts$ambiguous)) FALSE else facts$ambiguous %in% TRUE
   result <- paste0(facts$result, ifelse(uncertain, "?", ""))
   result[is.na(facts$result)] <- NA
-  cells_of(facts$fact, facts$operand, other, result)
+  cells_of(facts$fact, facts$operand, other, result, "facts")
 }
 
 # Pairs that never meet lose their cells, and in a lattice get one that says so.
@@ -478,10 +549,11 @@ refuse_cells <- function(cells, refuse) {
   pairs <- c(paste(refuse[[1L]], refuse[[2L]]), paste(refuse[[2L]], refuse[[1L]]))
   cells <- cells[cells$operation == "edge" | !paste(cells$lhs, cells$rhs) %in% pairs, ]
   refused <- unique(data.frame(lhs = unlist(refuse), rhs = unlist(refuse[2:1])))
-  rbind(cells, cells_of("common", refused$lhs, refused$rhs, "-"))
+  rbind(cells, cells_of("common", refused$lhs, refused$rhs, "-", "refuse"))
 }
 
 rules_lines <- function(cells) {
+  cells$at <- NULL
   cells[is.na(cells)] <- ""
   undefined <- cells$result == "" & cells$operation != "edge"
   cells$result[undefined] <- "-"

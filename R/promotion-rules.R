@@ -86,7 +86,8 @@ result_dtype <- function(..., rules = NULL) {
 #' | `array_api_2024` | the array API with Python's numbers and complex | standard 2024.12 |
 #' | `python`, `option0` ... `option3`, `option3_bf16` | steps to JAX's lattice | JEP 9407 |
 #'
-#' Other systems, whose versions `promotion_rules(id)` prints:
+#' Other systems, whose versions `promotion_rules(id)` prints, with the operations that have a table
+#' and the names of dtypes that joist lacks:
 #'
 #' * arrays: `dask`, `mlx`, `tinygrad`, `paddle`, `keras`, `tensorflow_2`, `tf_numpy_all`,
 #'   `tf_numpy_safe`, `tf_numpy_legacy`, `tf_numpy_prefer32`, `jax_default`, `array_api_2025`,
@@ -426,7 +427,8 @@ lattice_edges <- function(rules = NULL, all = FALSE) {
 #' | others | that operation on two dtypes, where its result is not the common dtype |
 #'
 #' Whatever the dtype of a sum, integers are added modulo its size, and floats in double. Dtypes
-#' that the library lacks are left out, and so are ambiguous dtypes that it lacks.
+#' that the library lacks are left out, and so are ambiguous dtypes that it lacks; of rules of your
+#' own, dtypes that neither a cell nor a fact names.
 #'
 #' @inheritParams common_dtype
 #' @return A data frame: `rules`, the id; `fact`; `operand`, a dtype such as `"i32"` or, ambiguous,
@@ -457,6 +459,7 @@ promotion_facts <- function(rules = NULL) {
 #' @param rules promotion rules as in [common_dtype()]; or several of them, as a vector of ids or a
 #'   list of rules, which are compared in one table.
 #' @param nodes the nodes that are looked at, by name, instead of these.
+#' @param operation whose results are looked at, as in [promotion_table()].
 #' @return An object of class `joist_lattice_check`: a list of `rules` (the id), `nodes` (their
 #'   names), and `existence`, `commutativity` and `associativity`. Each of the latter is a list of
 #'   `passed` (`TRUE` or `FALSE`), `count` (number of counterexamples) and `counterexamples`, a data
@@ -482,12 +485,12 @@ promotion_facts <- function(rules = NULL) {
 #' subset(numpy$associativity$counterexamples, a == "i8" & b == "ui8")
 #' check_lattice(c("anvil", "jax", "numpy", "torch", "tensorflow"))
 #' @export
-check_lattice <- function(rules = NULL, nodes = NULL) {
+check_lattice <- function(rules = NULL, nodes = NULL, operation = "common") {
   if (length(rules) > 1L && !inherits(rules, "joist_rules")) {
-    return(do.call(rbind, unname(lapply(rules_list(rules), laws_of, nodes))))
+    return(do.call(rbind, unname(lapply(rules_list(rules), laws_of, nodes, operation))))
   }
   info <- .Call(joist_r_rules_info, rules)
-  found <- .Call(joist_r_check_lattice, rules, nodes)
+  found <- .Call(joist_r_check_lattice, rules, unique(nodes), operation)
   laws <- lapply(found[c("existence", "commutativity", "associativity")], function(columns) {
     rows <- as.data.frame(columns, stringsAsFactors = FALSE)
     rows <- rows[simplest_first(rows[c("a", "b", "c")], found$nodes), ]
@@ -558,8 +561,16 @@ print.joist_rules <- function(x, ...) {
     if (info$rule) "  rule:       a function, asked before the tables\n",
     "  decides by: ", decides[[info$policy]], "\n",
     "  R values:   ", paste(names(info$literals), info$literals, collapse = ", "), "\n",
+    if (length(info$operations) > 1L) rules_field("tables:", info$operations),
+    if (length(info$own) > 0L) rules_field("no dtypes:", info$own),
     "  source:     ", info$source, "\n",
+    "  version:    ", info$version, "\n",
     sep = ""
   )
   invisible(x)
+}
+
+rules_field <- function(name, values) {
+  texts <- strwrap(toString(values), 66L)
+  paste0(formatC(c(paste0("  ", name), rep("", length(texts) - 1L)), width = -14L), texts, "\n")
 }

@@ -12,7 +12,8 @@
 #' @param operation the operation whose results the table shows, of those that
 #'   [promotion_rules_new()] lists: `"common"`, the common dtypes as published, or one such as
 #'   `"divide"`. Its results are those of the rules' own table for it or, where they have none, what
-#'   it makes of the common dtypes that operations use ([promotion_facts()]).
+#'   it makes of the common dtypes that operations use ([promotion_facts()]): of `"assign"` the
+#'   dtype of `lhs` where `rhs` can be assigned to its elements, and `"-"` elsewhere.
 #' @param x a promotion table.
 #' @param i,j,drop as for matrices: what remains a matrix remains a promotion table.
 #' @param ... for `[`, other indices, as for matrices; ignored by `print()`.

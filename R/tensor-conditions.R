@@ -114,6 +114,13 @@ judge_rounding <- function(x, dtype, op, level) {
   changed_values(facts, NULL)
 }
 
+# Those of dtypes of which another one does not hold all values.
+changed_dtypes <- function(from, to) {
+  from <- setdiff(sub("[?]$", "", from), to)
+  loses <- .Call(joist_r_conversion_loses, from, rep_len(to, length(from)))
+  if (any(loses)) from[loses] else from
+}
+
 changed_message <- function(facts, file, line) {
   count <- format(facts$count, scientific = FALSE, big.mark = ",")
   one <- facts$count == 1
@@ -142,7 +149,7 @@ changed_message <- function(facts, file, line) {
       pad = facts$operands[length(facts$operands)],
       facts$operands
     )
-    from <- paste(unique(setdiff(converted, facts$dtype)), collapse = " and ")
+    from <- paste(changed_dtypes(converted, facts$dtype), collapse = " and ")
     whole <- is_integer_dtype(facts$dtype)
     what <- paste0(
       if (facts$kind == "overflow") "wraps " else if (whole) "truncates " else "rounds ",

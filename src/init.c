@@ -81,7 +81,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_literals, 4),
     ENTRY(joist_r_promotion_table, 5),
     ENTRY(joist_r_promotion_rule_sets, 0),
-    ENTRY(joist_r_check_lattice, 2),
+    ENTRY(joist_r_check_lattice, 3),
     ENTRY(joist_r_lattice_edges, 2),
     ENTRY(joist_r_promotion_facts, 1),
     ENTRY(joist_r_rules_info, 1),

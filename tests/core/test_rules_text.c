@@ -179,7 +179,12 @@ static void test_errors(void) {
                {"# numbers: int, float\n", 1},
                {"published,i8,i8,i8\npublished,i8,i8,i16", 2},
                {"published,i8,,i8", 1},
-               {"common,i8,i8,i8\ncommon,i8,i8,i8", 2},
+               {"common,i8,i8,i8\ncommon,i8,i8,ui8", 2},
+               {"common,i8,i8,-\ncommon,i8,i8,ui8", 2},
+               {"add,i8,f*,i8\nadd,i8,i8,i8\nadd,i8,f*,f32", 3},
+               {"add,i8,big,i8\nmodulo,i8,big,f32\nadd,i8,big,-", 3},
+               {"sum,f*,,f64\nsum,big,,f64\nsum,f*,,f32", 3},
+               {"sum,big,,f64\nsum,big,,f32", 2},
                {"common,i8,i8,\"i8", 1},
                {"common,i8,i8,a name of twenty-five byte", 1},
                {"", 0}};

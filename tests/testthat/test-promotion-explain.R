@@ -444,3 +444,62 @@ test_that("an explanation names the type in which a system computes, where it is
   expect_identical(computed(explain_promotion(x + 1.5), "numba"), character())
   expect_identical(computed(explain_promotion(x + 1L), "numpy"), character())
 })
+
+test_that("results that joist lacks are explained in every operation", {
+  cells <- data.frame(
+    operation = c("common", "common", "common", "maximum", "combine", "modulo"),
+    lhs = c("i8", "i8", "i128", "i8", "i8", "i8"),
+    rhs = c("i8", "i128", "i8", "ui64", "ui64", "ui8"),
+    result = c("i8", "i128", "i128", "i128", "Variant", "f64")
+  )
+  facts <- list(cumsum = c(i8 = "-", i16 = "big"))
+  rules <- promotion_rules_new("own", table = cells, facts = facts)
+  first <- function(...) format(explain_promotion(..., rules = rules))[1L]
+  expect_identical(first("i8", "i128"), "i8 with i128 is i128")
+  expect_identical(first("i128", "i8"), "i128 with i8 is i128")
+  x <- nv_tensor(1:2, "i8")
+  y <- nv_tensor(1:2, "ui64")
+  lacks <- "is (i128|Variant), a dtype that joist does not have"
+  expect_match(first(nv_max(x, y)), lacks)
+  expect_match(first(nv_ifelse(TRUE, x, y)), lacks)
+  expect_match(first(nv_concatenate(x, y)), lacks)
+  expect_match(first(c(x, y)), "c(x, y) is Variant", fixed = TRUE)
+  expect_identical(explain_promotion(c(x, y), rules = rules)$unavailable, "Variant")
+  expect_match(first(cumsum(nv_tensor(1:2, "i16"))), "is big, a dtype that joist does not have")
+  none <- explain_promotion(cumsum(x), rules = rules)
+  expect_match(none$error, "cumsum.* of i8 is undefined")
+  expect_identical(format(none)[1L], "cumsum(x) is an error")
+})
+
+test_that("assignment and comparisons of tensors are explained", {
+  x <- nv_tensor(1:2, "i16")
+  kept <- explain_promotion(x[1L] <- 3L)
+  expect_identical(c(kept$operation, kept$result), c("update", "i16"))
+  expect_match(format(kept), "assignment keeps i16", all = FALSE)
+  expect_identical(as.vector(x), 1:2)
+  refused <- explain_promotion(x[1L] <- nv_scalar(1, "f32"))
+  expect_match(refused$error, "f32 cannot be assigned into i16")
+  beyond <- explain_promotion(x[1L] <- 1e6)
+  expect_match(format(beyond)[1L], "error")
+  compared <- explain_promotion(nv_tensor(1L, "i64") < nv_tensor(1L, "ui64"))
+  expect_match(paste(format(compared), collapse = " "), "which does not hold +all values of both")
+})
+
+test_that("advice keeps the category of the result, and tells what it cannot hold", {
+  x <- nv_tensor(1L, "i64")
+  y <- nv_tensor(1L, "i8")
+  table <- data.frame(
+    operation = "modulo", lhs = c("i64", "bf16", "f64"), rhs = "i8", result = c("i16", "f64", "f64")
+  )
+  rules <- promotion_rules_new("own", table = table, base = "numpy")
+  cast <- explain_promotion(x %% y, rules = rules)$cast
+  expect_identical(cast$result, "i64")
+  table <- data.frame(
+    operation = "maximum", lhs = c("i8", "i64"), rhs = "ui64", result = c("i128", "ui64")
+  )
+  rules <- promotion_rules_new("own", table = table)
+  z <- nv_tensor(1L, "ui64")
+  text <- paste(format(explain_promotion(nv_max(y, z), rules = rules)), collapse = " ")
+  expect_no_match(text, "loses less")
+  expect_match(text, '"i64"[)] gives ui64, which does not hold all +values')
+})

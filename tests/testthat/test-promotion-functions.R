@@ -206,3 +206,61 @@ test_that("a session keeps hundreds of rule sets with a function", {
   x <- nv_tensor(1, "f32")
   for (rules in sets) expect_identical(under(rules, x + x), "f64")
 })
+
+test_that("answers do not change what comparisons and operations of one operand are about", {
+  rules <- promotion_rules_new("narrow", base = "numpy", rule = function(op, args) {
+    if (op %in% c("lt", "eq", "not", "is_nan", "abs", "sign", "negate", "floor")) "ui8"
+  })
+  signed <- nv_tensor(c(-1L, 2L), "i8")
+  fraction <- nv_tensor(c(1.5, 2), "f32")
+  byte <- nv_tensor(c(1L, 2L), "ui8")
+  with_promotion(rules, {
+    for (call in expression(
+      signed < signed, !signed, abs(signed), sign(signed), -signed, fraction == 1.5, !fraction,
+      floor(fraction), nv_is_nan(fraction), byte < signed
+    )) {
+      expect_error(eval(call), "it gives ui8, which does not hold the values of (i8|f32)",
+        class = "joist_promotion_error"
+      )
+    }
+    expect_identical(as.vector(byte < 2L), c(TRUE, FALSE))
+    expect_identical(under(rules, byte == byte), "bool")
+    expect_identical(as.vector(!byte), c(FALSE, FALSE))
+    expect_identical(under(rules, abs(byte)), "ui8")
+    expect_identical(under(rules, abs(nv_tensor(c(TRUE, FALSE)))), "ui8")
+  })
+})
+
+test_that("the operations that functions are asked about are listed", {
+  listed <- c("common", op_table()$told)
+  expect_true(all(c("clamp", "sqrt", "reduce_sum", "shift_left", "assign", "matmul") %in% listed))
+  expect_false(any(c("convert", "reshape", "reduce_max", "reduce_any", "runif") %in% listed))
+  log <- logged(function(op, args) NULL)
+  x <- nv_tensor(c(1.5, 4), "f32")
+  m <- nv_tensor(c(2, 1, 1, 2), "f32", shape = c(2L, 2L))
+  with_promotion(log$rules, {
+    for (name in setdiff(op_table()$name[op_table()$family == "elementwise"], "broadcast_to")) {
+      f <- get0(paste0("nv_", name), asNamespace("joist"))
+      count <- op_fact(name, "least")
+      if (is.function(f)) try(do.call(f, rep(list(x), count)), silent = TRUE)
+    }
+    list(solve(m), m %*% m, sum(x), mean(x), cumsum(x), sort(x), order(x), c(x, 1L), max(x))
+  })
+  asked <- unique(sub(" .*", "", log$asked()))
+  expect_gt(length(asked), 60L)
+  expect_identical(setdiff(asked, listed), character())
+  elementwise <- op_table()$told[op_table()$family == "elementwise"]
+  internal <- c("", "round_div", "round_away")
+  expect_identical(setdiff(elementwise, c(asked, internal)), character())
+})
+
+test_that("only operands that a conversion changes are named where it wraps", {
+  rules <- promotion_rules_new("own",
+    table = data.frame(operation = "modulo", lhs = "i64", rhs = "i8", result = "i16"),
+    base = "numpy"
+  )
+  expect_error(
+    with_promotion(rules, nv_tensor(1000000L, "i64") %% nv_tensor(7L, "i8"), c(overflow = "error")),
+    "wraps 1 element of i64 to i16", class = "joist_overflow_error"
+  )
+})

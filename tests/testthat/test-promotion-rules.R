@@ -527,3 +527,138 @@ test_that("results that are a default dtype follow it, as cells that a file does
     c(promotion_table(arrow, "i*", "i64?"))
   )
 })
+
+# ---- rules of a designer ----
+
+own_rules <- function(...) {
+  cells <- matrix(c(...), ncol = 4L, byrow = TRUE)
+  table <- data.frame(
+    operation = cells[, 1L], lhs = cells[, 2L], rhs = cells[, 3L], result = cells[, 4L]
+  )
+  promotion_rules_new("own", table = table)
+}
+
+test_that("dtypes that joist lacks are operands of every table", {
+  rules <- own_rules(
+    "common", "i8", "i8", "i8", "common", "i8", "i128", "i128", "common", "i128", "i128", "i128",
+    "add", "i8", "i8", "i16", "add", "i8", "i128", "big", "modulo", "i128", "i8", "i8",
+    "divide", "i128", "", "f64", "sum", "i128", "", "big"
+  )
+  cell <- function(operation, lhs, rhs) promotion_table(rules, lhs, rhs, operation)[[1L]]
+  expect_identical(cell("add", "i8", "i8"), "i16")
+  expect_identical(cell("add", "i8", "i128"), "big")
+  expect_identical(cell("multiply", "i8", "i128"), "big")
+  expect_identical(cell("add", "i128", "i128"), "i128")
+  expect_identical(cell("modulo", "i128", "i8"), "i8")
+  expect_identical(cell("modulo", "i8", "i128"), "i128")
+  expect_identical(cell("divide", "i8", "i128"), "f64")
+  expect_identical(cell("common", "i128", "i8"), "-")
+  file <- withr::local_tempfile()
+  write_promotion_rules(rules, file)
+  expect_identical(read_promotion_rules(file), rules)
+  atlas <- promotion_atlas(list(rules))
+  found <- subset(atlas, operation == "add" & lhs == "i8" & rhs == "i128")
+  expect_identical(found$result, "big")
+  facts <- promotion_facts(rules)
+  expect_identical(subset(facts, fact == "sum" & operand == "i128")$result, "big")
+  expect_identical(subset(facts, fact == "add" & other == "i128")$result, "big")
+  based <- promotion_rules_new("more", base = rules)
+  expect_identical(
+    promotion_table(based, operation = "add"), promotion_table(rules, operation = "add")
+  )
+  expect_identical(check_lattice(rules, operation = "add")$commutativity$count, 1L)
+  expect_identical(check_lattice(rules, c("i8", "i8", "i128"))$nodes, c("i8", "i128"))
+  expect_identical(
+    compare_rules(c("i8", "i8"), rules, promotion_rules_new("n", base = "numpy"),
+      operation = "add")$own[1L], "i16"
+  )
+})
+
+test_that("rules that are printed list what joist lacks, tables and the version", {
+  rules <- own_rules("common", "i8", "i61", "I8", "add", "i8", "i8", "i16")
+  expect_output(print(rules), "tables: +common, add\n +no dtypes: +i61, I8\n.*version: +no library")
+  expect_output(print(promotion_rules("duckdb")), "version: +DuckDB")
+})
+
+test_that("a pair has one result of each operation", {
+  message <- function(...) tryCatch(own_rules(...), joist_promotion_error = conditionMessage)
+  first <- c("common", "i8", "i8", "i8")
+  for (cell in list(
+    c("common", "i8", "i8"), c("add", "i8", "i8"), c("add", "f*", "i8"), c("modulo", "i8", "i128"),
+    c("published", "i8", "i8"), c("sum", "i8", ""), c("sum", "i128", ""), c("common", "i128", "i8")
+  )) {
+    pair <- paste(cell[-1L][nzchar(cell[-1L])], collapse = " and ")
+    expect_identical(
+      message(first[cell[1L] != "common"], cell, "i16", cell, "i32"),
+      sprintf(
+        "row %d of `table`: there should be one result of %s of %s, not 'i16 and i32'",
+        2L + (cell[1L] != "common"), cell[1L], pair
+      )
+    )
+    expect_s3_class(own_rules(first, cell, "i8", cell, "i8"), "joist_rules")
+  }
+  expect_match(message(first, "common", "i8", "i8", "-"), "not 'i8 and -'")
+  # f64? comes before f*, in whichever order.
+  rules <- own_rules(
+    first, "add", "f*", "f*", "f64", "add", "f*", "f64?", "f16", "add", "f64?", "f*", "f32"
+  )
+  expect_identical(promotion_table(rules, "f64?", "f64?", "add")[[1L]], "f32")
+})
+
+test_that("errors of rules name the row and list the choices", {
+  message <- function(code) tryCatch(code, joist_error = conditionMessage)
+  first <- c("common", "i8", "i8", "i8")
+  long <- strrep("x", 24L)
+  for (cell in list(c("common", "i8", long, "i8"), c("common", "i8", "f32", long))) {
+    expect_match(message(own_rules(first, cell)), "^row 2 of `table`: .*1 to 23 bytes")
+  }
+  minus <- message(own_rules(first, "minus", "i8", "i8", "i8"))
+  expect_match(minus, "row 2 .*one of common, add.*rank_zero")
+  expect_match(
+    message(promotion_rules_new("own", base = "numpy", facts = list(negate = c(i8 = "i16")))),
+    "^row 1 of `facts`: .*inexact, divide.*not 'negate'"
+  )
+  expect_match(message(promotion_table("numpy", operation = "plus")), "'plus'.*: common, add")
+  expect_match(
+    message(promotion_rules_new("own", base = "numpy", rule = function(op, args) "Decimal")),
+    "`rule` gives an unknown name: 'Decimal'"
+  )
+  file <- withr::local_tempfile()
+  writeLines("# decides by: unsigned", file)
+  expect_match(message(read_promotion_rules(file)), "line 1 .*smallest literal.*unsigned literal")
+  together <- message(check_lattice(c(own_rules(first), "numpy")))
+  expect_match(together, "list(), not c()", fixed = TRUE)
+  expect_no_match(together, "# literals")
+})
+
+test_that("a table of assignment has the dtypes that stay", {
+  expect_identical(
+    promotion_table("numpy", "i16", c("i8", "i16", "f32"), "assign")[1L, ],
+    c(i8 = "i16", i16 = "i16", f32 = "-")
+  )
+  for (rules in c("anvil", "jax", "torch", "duckdb")) {
+    dtypes <- c("bool", "i8", "ui8", "i64", "f32", "c64")
+    table <- promotion_table(rules, dtypes, dtypes, "assign")
+    for (lhs in dtypes) {
+      for (rhs in dtypes) {
+        x <- nv_tensor(c(1, 0), lhs)
+        value <- nv_tensor(c(1, 0), rhs)
+        got <- tryCatch(with_promotion(rules, {
+          x[] <- value
+          format(dtype(x))
+        }), joist_promotion_error = function(e) "-")
+        expect_identical(table[lhs, rhs], got)
+      }
+    }
+  }
+})
+
+test_that("facts of rules of one's own are those of their dtypes", {
+  rules <- promotion_rules_new("own",
+    table = data.frame(lhs = "i8", rhs = "i8", result = "i8"), facts = list(sum = c(ui8 = "ui8"))
+  )
+  expect_setequal(promotion_facts(rules)$operand, c("i8", "ui8"))
+  expect_identical(unique(own_rules(
+    "common", "i8", "i8", "i8", "sum", "i8", "", "i8"
+  ) |> promotion_facts() |> with(source)), "given by the user")
+})

@@ -94,6 +94,8 @@ struct search {
   struct joist_operand *tried; /* with a cast */
   double cost;                 /* of the best so far */
   size_t change, bytes;
+  bool defined; /* without a cast, with a result of this category, which casts keep */
+  joist_category category;
   struct joist_proposed_cast best;
 };
 
@@ -126,6 +128,7 @@ static void cast(struct joist_operand *tried, joist_dtype dtype) {
 static void consider(struct search *s, struct joist_proposed_cast candidate, size_t change) {
   const double cost = cost_tried(s, &candidate.result);
   const size_t bytes = joist_dtype_size(candidate.result.dtype);
+  if (s->defined && joist_dtype_category(candidate.result.dtype) != s->category) return;
   if (!(cost < s->cost) && !(s->best.found && cost <= s->cost &&
                              (bytes < s->bytes || (bytes == s->bytes && change < s->change))))
     return;
@@ -179,6 +182,8 @@ static struct joist_proposed_cast find_cast(struct search *s) {
   memcpy(s->tried, s->operands, s->count * sizeof *s->tried);
   s->cost = cost_tried(s, &result);
   if (!(s->cost > 0)) return s->best;
+  s->defined = isfinite(s->cost);
+  if (s->defined) s->category = joist_dtype_category(result.dtype);
   for (size_t k = 0; k < s->count; k++)
     if (joist_explain_reads(s->op, &s->operands[k], k)) try_one(s, k);
   if (s->cost > 0 && s->count > 1) try_all(s);
@@ -240,9 +245,10 @@ static bool promotes(joist_op op) {
     case JOIST_CLASS_CONVERT:
     case JOIST_CLASS_BITCAST:
     case JOIST_CLASS_LAYOUT:
-    case JOIST_CLASS_ASSIGN:
     case JOIST_CLASS_DRAW:
       return false;
+    case JOIST_CLASS_ASSIGN:
+      return op == JOIST_OP_UPDATE;
     default:
       return true;
   }

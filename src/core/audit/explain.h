@@ -61,7 +61,7 @@ joist_dtype joist_explain_rounded_to(joist_op op, const struct joist_signature *
 
 /* The operation that R calls by this name, its own ("add") or a generic's ("+"), with so many
  * operands; JOIST_OP_COUNT where there is none, and of those that promote nothing: casts, draws,
- * and what moves elements or replaces them. */
+ * and what moves elements. */
 joist_op joist_explain_op(const char *name, size_t count);
 /* The name of its dtype class: "join", "inexact" ... */
 const char *joist_explain_class(joist_op op);

@@ -38,3 +38,10 @@ void joist_text_free(struct joist_text *text) {
   free(text->data);
   *text = (struct joist_text){NULL, 0, 0, false};
 }
+
+const char *joist_list_texts(char *room, size_t size, const char *const *texts, int count) {
+  size_t used = 0;
+  for (int k = 0; k < count && used < size; k++)
+    used += (size_t)snprintf(room + used, size - used, "%s%s", k > 0 ? ", " : "", texts[k]);
+  return room;
+}

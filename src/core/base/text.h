@@ -17,6 +17,9 @@ struct joist_text {
 void joist_text_add(struct joist_text *text, const char *format, ...) JOIST_PRINTF(2, 3);
 void joist_text_free(struct joist_text *text);
 
+/* Writes texts, separated by commas, into `room`, which it gives. */
+const char *joist_list_texts(char *room, size_t size, const char *const *texts, int count);
+
 /* The texts of a list X(ID, TEXT), in its order. */
 #define JOIST_TEXTS(LIST) ((const char *const[]){LIST(JOIST_TEXT_OF)})
 #define JOIST_TEXT_OF(ID, TEXT) TEXT,

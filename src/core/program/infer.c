@@ -2,6 +2,7 @@
 #include "core/program/infer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "core/promotion/change.h"
 #include "core/types/error.h"
@@ -45,6 +46,41 @@ const char *joist_op_told(joist_op op) {
   return pair == JOIST_PAIR_COMMON ? joist_op_name(op) : joist_pair_name(pair);
 }
 
+bool joist_op_asks(joist_op op) {
+  switch (joist_op_class(op)) {
+    case JOIST_CLASS_CONVERT:
+    case JOIST_CLASS_BITCAST:
+    case JOIST_CLASS_LAYOUT:
+    case JOIST_CLASS_EXTREME:
+    case JOIST_CLASS_TRUTH:
+    case JOIST_CLASS_DRAW:
+      return false;
+    default:
+      return joist_operation(op)->family != JOIST_FAMILY_REGIONS;
+  }
+}
+
+/* Comparisons and operations of one operand are about values which a dtype that a function answers
+ * must not change. */
+static joist_status check_answer(const struct decision *d, struct joist_error *error) {
+  const joist_class class = joist_op_class(d->op);
+  const bool own = class == JOIST_CLASS_JOIN || class == JOIST_CLASS_REAL;
+  const bool asks = class == JOIST_CLASS_COMPARE || class == JOIST_CLASS_POSITION ||
+                    class == JOIST_CLASS_LOGICAL || class == JOIST_CLASS_PREDICATE;
+  for (size_t k = 0; k < d->count && (asks || (own && d->count == 1)); k++) {
+    const joist_dtype from = d->operands[k].type.dtype, to = d->result.dtype;
+    const unsigned grave =
+        JOIST_LOSS_SIGN | JOIST_LOSS_FRACTION | JOIST_LOSS_IMAGINARY | JOIST_LOSS_VALUE;
+    if (d->operands[k].literal || (joist_conversion_loss(from, to).losses & grave) == 0) continue;
+    char words[sizeof(struct joist_quote)];
+    snprintf(words, sizeof words, "it gives %s, which does not hold the values of %s",
+             joist_dtype_name(to), joist_dtype_name(from));
+    return JOIST_FAIL(error, JOIST_E_RULE_REFUSES, .op = joist_op_told(d->op),
+                      .text = {joist_quote(d->rules->id), joist_quote(words)});
+  }
+  return JOIST_OK;
+}
+
 /* The common type of two operands. An error says so if a whole R number of the other type, double
  * or integer, would have one. */
 static joist_status common_type(const struct joist_rules *rules, const char *op, joist_pair kind,
@@ -82,7 +118,7 @@ static joist_status join_from(struct decision *d, size_t first, struct joist_err
                                               &d->result, error);
   d->promoted = d->result;
   if (status == JOIST_OK) read_all_in(d, d->result.dtype);
-  return status;
+  return status == JOIST_OK && d->answered ? check_answer(d, error) : status;
 }
 
 joist_fact joist_op_fact(const struct joist_rules *rules, joist_op op, joist_dtype joined) {

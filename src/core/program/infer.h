@@ -49,6 +49,8 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
 joist_pair joist_op_pair(joist_op op);
 /* The name by which functions that are rules know an operation: of its table, or its own. */
 const char *joist_op_told(joist_op op);
+/* Whether they are asked about it at all. */
+bool joist_op_asks(joist_op op);
 
 /* The fact of the rules that says what becomes of the joined type; JOIST_FACT_COUNT where the
  * operation has none for it. */

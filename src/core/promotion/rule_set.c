@@ -334,16 +334,41 @@ static int as_weak(const struct joist_rules *rules, int node) {
   return joist_rules_has_node(rules, weak) ? weak : node;
 }
 
+const struct joist_foreign *joist_rules_foreign(const struct joist_rules *rules, int operation,
+                                                int lhs, int rhs) {
+  for (int k = 0; k < rules->foreign_count; k++) {
+    const struct joist_foreign *const cell = &rules->foreign[k];
+    if (cell->operation == operation && cell->lhs == lhs && cell->rhs == rhs) return cell;
+  }
+  return NULL;
+}
+
+/* What an operation makes of two nodes of which one has no dtype. */
+static int foreign_entry(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs) {
+  const struct joist_foreign *cell = joist_rules_foreign(rules, pair, lhs, rhs);
+  if (cell == NULL && (joist_pair_adds(pair) || pair == JOIST_PAIR_RANK_ZERO))
+    cell = joist_rules_foreign(rules, JOIST_PAIR_ADD, lhs, rhs);
+  if (cell != NULL) return cell->result;
+  const int common = joist_rules_table_entry(rules, lhs, rhs);
+  if (pair == JOIST_PAIR_ASSIGN && common != lhs) return NONE;
+  if (pair == JOIST_PAIR_DIVIDE)
+    cell = joist_rules_foreign(rules, JOIST_PAIR_COUNT + JOIST_FACT_DIVIDE, common, NONE);
+  return cell == NULL ? common : cell->result;
+}
+
 int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int lhs, int rhs) {
   int answer;
   if (pair == JOIST_PAIR_COMMON) return joist_rules_table_entry(rules, lhs, rhs);
   if (ask_pair(rules, pair, lhs, rhs, &answer)) return answer;
   if (joist_pair_adds(pair) && !rules->has_pairs[pair]) pair = JOIST_PAIR_ADD;
   const int left = type_of_node(rules, lhs), right = type_of_node(rules, rhs);
-  if (left == NONE || right == NONE)
-    return rules->has_pairs[pair] ? NONE : joist_rules_table_entry(rules, lhs, rhs);
+  if (left == NONE || right == NONE) return foreign_entry(rules, pair, lhs, rhs);
   if (rules->has_pairs[pair]) return rules->pairs[pair][left][right];
   const int node = joist_rules_entry_by_fact(rules, pair, left, right);
+  if (pair == JOIST_PAIR_ASSIGN) { /* what is of the common dtype can be assigned to */
+    const int type = type_of_node(rules, node);
+    return type != NONE && (type - left) % JOIST_DTYPE_COUNT == 0 ? lhs : NONE;
+  }
   const bool ambiguous = (lhs >= JOIST_NODE_AMBIGUOUS && lhs < JOIST_TYPE_COUNT) ||
                          (rhs >= JOIST_NODE_AMBIGUOUS && rhs < JOIST_TYPE_COUNT);
   return ambiguous ? node : as_weak(rules, node);
@@ -366,9 +391,8 @@ size_t joist_rules_facts(const struct joist_rules *rules,
   for (int f = 0; f < JOIST_FACT_COUNT; f++)
     for (int type = 0; type < JOIST_TYPE_COUNT; type++) {
       const int result = rules->facts[f][type];
-      if (rules->has_types
-              ? rules->types[type]
-              : rules->result[type][type] != NONE || (rules->has_facts[f] && result != NONE))
+      if (rules->types[type] && (rules->has_types || rules->result[type][type] != NONE ||
+                                 (rules->has_facts[f] && result != NONE)))
         facts[n++] = (struct joist_rules_fact){joist_fact_name((joist_fact)f), (uint8_t)type,
                                                JOIST_NODE_NONE, (uint8_t)result};
     }
@@ -387,6 +411,15 @@ size_t joist_rules_facts(const struct joist_rules *rules,
         facts[n++] = (struct joist_rules_fact){joist_pair_name((joist_pair)pair), (uint8_t)lhs,
                                                (uint8_t)rhs, (uint8_t)result};
     }
+  for (int k = 0; k < rules->foreign_count; k++) {
+    const struct joist_foreign cell = rules->foreign[k];
+    const int fact = cell.operation - JOIST_PAIR_COUNT;
+    if (fact >= 0 || cell.result != joist_rules_table_entry(rules, cell.lhs, cell.rhs))
+      facts[n++] =
+          (struct joist_rules_fact){fact >= 0 ? joist_fact_name((joist_fact)fact)
+                                              : joist_pair_name((joist_pair)cell.operation),
+                                    cell.lhs, cell.rhs, cell.result};
+  }
   return n;
 }
 

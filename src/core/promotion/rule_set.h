@@ -22,6 +22,7 @@ enum {
   JOIST_NODE_NAME_SIZE = 24,
   JOIST_EDGE_MAX = 1024,
   JOIST_PUBLISHED_MAX = 255, /* cells that a published table has otherwise */
+  JOIST_FOREIGN_MAX = 8192,  /* cells of operations of dtypes that joist does not have */
   JOIST_TYPE_COUNT = 2 * JOIST_DTYPE_COUNT
 };
 _Static_assert(JOIST_NODE_OWN < JOIST_NODE_MAX, "room for nodes of a user's own");
@@ -223,7 +224,13 @@ struct joist_rules {
    * default float, sums of integers have 64 bits. */
   bool has_facts[JOIST_FACT_COUNT];
   uint8_t facts[JOIST_FACT_COUNT][JOIST_TYPE_COUNT];
-  /* The types that the library has, if the rules say which. */
+  /* What operations other than the common dtype make of nodes of which one has no dtype: of two by
+   * a joist_pair, of one, and JOIST_NODE_NONE, by JOIST_PAIR_COUNT and a fact. */
+  struct joist_foreign {
+    uint8_t operation, lhs, rhs, result;
+  } foreign[JOIST_FOREIGN_MAX];
+  uint16_t foreign_count;
+  /* The types that the library has: as the rules say, or else those that cells or facts name. */
   bool has_types, types[JOIST_TYPE_COUNT];
   const struct joist_rule_function *function; /* NULL: the tables decide */
 };
@@ -275,6 +282,10 @@ int joist_rules_entry_by_fact(const struct joist_rules *rules, joist_pair pair, 
 /* Whether some pair with a node has a result. */
 bool joist_rules_has_node(const struct joist_rules *rules, int node);
 
+/* The cell in `foreign` of an operation and nodes, NULL without one. */
+const struct joist_foreign *joist_rules_foreign(const struct joist_rules *rules, int operation,
+                                                int lhs, int rhs);
+
 /* The common dtypes that operations use, where these are not the published ones. */
 void joist_rules_as_used(const struct joist_rules *rules, struct joist_rules *used);
 
@@ -288,8 +299,8 @@ struct joist_rules_fact {
   uint8_t operand, other, result; /* JOIST_NODE_NONE: no other one; undefined */
 };
 enum {
-  JOIST_RULES_FACTS_MAX =
-      JOIST_FACT_COUNT * JOIST_TYPE_COUNT + JOIST_PAIR_COUNT * JOIST_NODE_OWN * JOIST_NODE_OWN
+  JOIST_RULES_FACTS_MAX = JOIST_FACT_COUNT * JOIST_TYPE_COUNT +
+                          JOIST_PAIR_COUNT * JOIST_NODE_OWN * JOIST_NODE_OWN + JOIST_FOREIGN_MAX
 };
 
 /* Writes the facts of a rule set that its library states; returns their number. */

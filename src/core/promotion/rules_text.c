@@ -72,6 +72,14 @@ static int node_of(struct reader *reader, const char *name) {
   return category > 0 ? reader->rules->literal[category] : joist_rules_intern(reader->rules, name);
 }
 
+/* The error of a word that is not one of the choices. */
+static joist_status no_choice(struct reader *reader, const char *const *choices, int count,
+                              const char *found) {
+  char all[sizeof(struct joist_quote)] = "one of ";
+  joist_list_texts(all + strlen(all), sizeof all - strlen(all), choices, count);
+  return wrong(reader, all, found);
+}
+
 static joist_status not_a_node(struct reader *reader, const char *name) {
   const size_t length = strlen(name);
   if (length == 0 || length >= JOIST_NODE_NAME_SIZE)
@@ -149,7 +157,7 @@ static joist_status read_derived(struct reader *reader, const char *value) {
   const size_t count = split(value, fields, JOIST_FACT_COUNT);
   for (size_t k = 0; k < count; k++) {
     const int fact = find(JOIST_TEXTS(JOIST_FACTS), JOIST_FACT_COUNT, fields[k]);
-    if (fact < 0) return wrong(reader, "an operation of one operand", fields[k]);
+    if (fact < 0) return no_choice(reader, JOIST_TEXTS(JOIST_FACTS), JOIST_FACT_COUNT, fields[k]);
     reader->derived[fact] = true;
   }
   return count > 0 ? JOIST_OK : wrong(reader, "operations of one operand", value);
@@ -194,7 +202,8 @@ static joist_status read_key(struct reader *reader, const char *key, const char 
     return read_numbers(reader, value);
   } else if (strcmp(key, "decides by") == 0) {
     const int policy = find(JOIST_TEXTS(JOIST_POLICIES), JOIST_POLICY_COUNT, value);
-    if (policy < 0) return wrong(reader, "what decides", value);
+    if (policy < 0)
+      return no_choice(reader, JOIST_TEXTS(JOIST_POLICIES), JOIST_POLICY_COUNT, value);
     rules->policy = (joist_rules_policy)policy;
   } else if (strcmp(key, "overflow") == 0) {
     const int beyond = find(JOIST_TEXTS(JOIST_BEYOND), JOIST_BEYOND_COUNT, value);
@@ -216,6 +225,36 @@ static joist_status read_header(struct reader *reader, char *line) {
   return read_key(reader, key, value + strspn(value, " "));
 }
 
+static bool is_refused(const struct reader *reader, int lhs, int rhs) {
+  return (reader->refused[lhs][rhs / 64] >> (rhs % 64) & 1) != 0;
+}
+
+/* The error of two results of an operation of nodes. */
+static joist_status conflict(struct reader *reader, const char *operation, int lhs, int rhs,
+                             int former, int result) {
+  const struct joist_rules *const rules = reader->rules;
+  char what[sizeof(struct joist_quote)], found[sizeof what];
+  snprintf(what, sizeof what, "one result of %s of %s%s%s", operation, rules->names[lhs],
+           rhs == NONE ? "" : " and ", rhs == NONE ? "" : rules->names[rhs]);
+  snprintf(found, sizeof found, "%s and %s", joist_rules_node_name(rules, former),
+           joist_rules_node_name(rules, result));
+  return wrong(reader, what, found);
+}
+
+/* A cell of an operation but the common dtype in which a node has no dtype. */
+static joist_status read_foreign(struct reader *reader, int operation, const char *name, int lhs,
+                                 int rhs, int result) {
+  struct joist_rules *const rules = reader->rules;
+  const struct joist_foreign *const former = joist_rules_foreign(rules, operation, lhs, rhs);
+  if (former != NULL && former->result != result)
+    return conflict(reader, name, lhs, rhs, former->result, result);
+  if (rules->foreign_count == JOIST_FOREIGN_MAX)
+    return wrong(reader, "at most 8192 results of dtypes that joist does not have", "another");
+  rules->foreign[rules->foreign_count++] =
+      (struct joist_foreign){(uint8_t)operation, (uint8_t)lhs, (uint8_t)rhs, (uint8_t)result};
+  return JOIST_OK;
+}
+
 /* The types that a node stands for as an operand, first to last: a weak one for all ambiguous types
  * of its category. */
 static bool stands_for(int node, int type) {
@@ -230,18 +269,27 @@ static joist_status read_pair(struct reader *reader, joist_pair pair, int lhs, i
                               int result) {
   struct joist_rules *const rules = reader->rules;
   if (pair == JOIST_PAIR_COMMON) {
-    if (rules->result[lhs][rhs] != NONE) return wrong(reader, "one result of a pair", "another");
+    const int former = rules->result[lhs][rhs];
+    if (former != result && (former != NONE || is_refused(reader, lhs, rhs)))
+      return conflict(reader, "common", lhs, rhs, former, result);
     rules->result[lhs][rhs] = (uint8_t)result;
     if (result == NONE) reader->refused[lhs][rhs / 64] |= UINT64_C(1) << (rhs % 64);
     return JOIST_OK;
   }
   rules->has_pairs[pair] = true;
+  if (lhs >= JOIST_NODE_OWN || rhs >= JOIST_NODE_OWN)
+    return read_foreign(reader, pair, joist_pair_name(pair), lhs, rhs, result);
   for (int l = 0; l < JOIST_TYPE_COUNT; l++)
     for (int r = 0; r < JOIST_TYPE_COUNT; r++)
       if (stands_for(lhs, l) && stands_for(rhs, r)) {
         /* f64? comes before f*, in whichever order. */
         const uint8_t own = (uint8_t)(1 + (l == lhs) + (r == rhs));
         if (own < reader->listed[pair][l][r]) continue;
+        const int former = rules->pairs[pair][l][r];
+        /* f64? with f* and f* with f64? both speak of f64? with itself. */
+        const bool vague = own == 2 && l >= JOIST_NODE_AMBIGUOUS && r >= JOIST_NODE_AMBIGUOUS;
+        if (own == reader->listed[pair][l][r] && former != result && !vague)
+          return conflict(reader, joist_pair_name(pair), lhs, rhs, former, result);
         rules->pairs[pair][l][r] = (uint8_t)result;
         reader->listed[pair][l][r] = own;
       }
@@ -251,10 +299,16 @@ static joist_status read_pair(struct reader *reader, joist_pair pair, int lhs, i
 static joist_status read_fact(struct reader *reader, joist_fact fact, int node, int result) {
   struct joist_rules *const rules = reader->rules;
   rules->has_facts[fact] = true;
+  const char *const name = joist_fact_name(fact);
+  if (node >= JOIST_NODE_OWN)
+    return read_foreign(reader, JOIST_PAIR_COUNT + (int)fact, name, node, NONE, result);
   for (int type = 0; type < JOIST_TYPE_COUNT; type++)
     if (stands_for(node, type)) {
       const uint8_t own = (uint8_t)(1 + (type == node));
       if (own < reader->fact_listed[fact][type]) continue;
+      const int former = rules->facts[fact][type];
+      if (own == reader->fact_listed[fact][type] && former != result)
+        return conflict(reader, name, node, NONE, former, result);
       rules->facts[fact][type] = (uint8_t)result;
       reader->fact_listed[fact][type] = own;
     }
@@ -277,7 +331,9 @@ static joist_status read_published(struct reader *reader, int lhs, int rhs, int 
   struct joist_rules *const rules = reader->rules;
   for (int k = 0; k < rules->used_count; k++)
     if (rules->used[k].lhs == lhs && rules->used[k].rhs == rhs)
-      return wrong(reader, "one published result of a pair", "another");
+      return rules->used[k].result == result
+                 ? JOIST_OK
+                 : conflict(reader, "published", lhs, rhs, rules->used[k].result, result);
   if (rules->used_count == JOIST_PUBLISHED_MAX)
     return wrong(reader, "at most 255 published results", "another");
   rules->used[rules->used_count].lhs = (uint8_t)lhs;
@@ -296,8 +352,8 @@ static joist_status read_cell(struct reader *reader, const char *line) {
   const int pair = joist_pair_of_name(operation);
   const int fact = find(JOIST_TEXTS(JOIST_FACTS), JOIST_FACT_COUNT, operation);
   if (!is_edge && !(is_published && !alone) && (alone ? fact : pair) < 0)
-    return wrong(reader, alone ? "an operation of one operand" : "an operation of two operands",
-                 operation);
+    return alone ? no_choice(reader, JOIST_TEXTS(JOIST_FACTS), JOIST_FACT_COUNT, operation)
+                 : no_choice(reader, JOIST_TEXTS(JOIST_PAIRS), JOIST_PAIR_COUNT, operation);
   const int lhs = node_of(reader, fields[1]), rhs = alone ? NONE : node_of(reader, right);
   if (lhs == NONE) return not_a_node(reader, fields[1]);
   if (rhs == NONE && (!alone || is_edge)) return not_a_node(reader, right);
@@ -314,10 +370,6 @@ static void publish(struct joist_rules *rules) {
   for (int node = 0; node < rules->node_end; node++)
     if (joist_rules_has_node(rules, node))
       rules->published[rules->published_count++] = (uint8_t)node;
-}
-
-static bool is_refused(const struct reader *reader, int lhs, int rhs) {
-  return (reader->refused[lhs][rhs / 64] >> (rhs % 64) & 1) != 0;
 }
 
 /* Two numbers alone: the higher kind, if the text does not say. */
@@ -379,6 +431,11 @@ static joist_status finish(struct reader *reader) {
   }
   if (!reader->has_order) publish(rules);
   if (rules->published_count == 0) return wrong(reader, "a cell", "the end of the text");
+  for (int type = 0; type < JOIST_TYPE_COUNT && !rules->has_types; type++) {
+    rules->types[type] = joist_rules_has_node(rules, type);
+    for (int f = 0; f < JOIST_FACT_COUNT; f++)
+      rules->types[type] |= reader->fact_listed[f][type] != 0;
+  }
   derive(reader);
   fill_unlisted(reader);
   for (int k = 0; k < rules->used_count; k++) {

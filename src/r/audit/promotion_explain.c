@@ -253,9 +253,23 @@ static SEXP node_step_facts(const struct question *q, const struct joist_node_st
 
 /* ---- the answer ---- */
 
-enum { OPERATION, CLASS, OPERANDS, STEPS, CELL, JOIN, ANSWER, CERTAINTY, BOUNDS, CAST, ERROR };
-static const char *facts[] = {"operation", "class",     "operands", "steps", "cell",  "join",
-                              "result",    "certainty", "bounds",   "cast",  "error", ""};
+enum {
+  OPERATION,
+  CLASS,
+  OPERANDS,
+  STEPS,
+  CELL,
+  JOIN,
+  ANSWER,
+  CERTAINTY,
+  BOUNDS,
+  CAST,
+  ERROR,
+  LACKS
+};
+static const char *facts[] = {"operation", "class",       "operands",  "steps",  "cell",
+                              "join",      "result",      "certainty", "bounds", "cast",
+                              "error",     "unavailable", ""};
 
 static void put_string(SEXP list, int at, SEXP string) {
   PROTECT(string);
@@ -315,7 +329,9 @@ static void answer_typed(SEXP answer, const struct question *q,
     put_string(answer, JOIN, type_text(x.join));
     put_string(answer, ANSWER, type_text(x.signature.result[0]));
     put_string(answer, CERTAINTY, Rf_mkChar(joist_certainty_text(x.certainty)));
-  } else if (x.status != JOIST_ERROR_PROMOTION || error.code == JOIST_E_RULE_REFUSES) {
+  } else if (error.code == JOIST_E_UNAVAILABLE || error.code == JOIST_E_UNAVAILABLE_FACT) {
+    put_string(answer, LACKS, text(error.text[1].bytes));
+  } else if (error.code != JOIST_E_NO_COMMON_DTYPE && error.code != JOIST_E_NO_COMMON_NUMBER) {
     put_string(answer, ERROR, text(joist_r_error_text(&error, words)));
   }
 }

@@ -72,7 +72,8 @@ static const char *attribute_name(int k) { return joist_attribute_text((joist_at
   C(COMBINE, "combine", STRSXP)              \
   C(MISSING, "missing", STRSXP)              \
   C(OVERFLOW, "overflow", STRSXP)            \
-  C(DERIVATIVE, "derivative", STRSXP)
+  C(DERIVATIVE, "derivative", STRSXP)        \
+  C(TOLD, "told", STRSXP)
 #define ID_OF(ID, NAME, TYPE) COLUMN_##ID,
 #define NAME_OF(ID, NAME, TYPE) NAME,
 #define TYPE_OF(ID, NAME, TYPE) TYPE,
@@ -113,6 +114,7 @@ SEXP joist_r_op_names(void) {
     set_text(table, COLUMN_MISSING, k, joist_missing_rule_name(joist_op_missing_rule(op)));
     set_text(table, COLUMN_OVERFLOW, k, joist_overflow_rule_name(joist_op_overflow_rule(op)));
     set_text(table, COLUMN_DERIVATIVE, k, derivatives[joist_op_derivative(op)]);
+    if (joist_op_asks(op)) set_text(table, COLUMN_TOLD, k, joist_op_told(op));
   }
   UNPROTECT(1);
   return table;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "core/promotion/builtin_rules.h"
 #include "core/promotion/lattice.h"
 #include "core/promotion/rules_text.h"
@@ -63,10 +64,13 @@ static _Noreturn void unknown_rules(const char *id) {
   for (R_xlen_t i = 0; i < XLENGTH(ids) && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
                              CHAR(STRING_ELT(ids, i)));
-  joist_r_stop(JOIST_ERROR_PROMOTION,
-               "there are no promotion rules '%s'; the built-in ones are %s, and "
-               "promotion_rules_new() makes your own",
-               id, known);
+  const size_t shown = strcspn(id, "\n");
+  joist_r_stop(
+      JOIST_ERROR_PROMOTION,
+      "there are no promotion rules '%.*s'; the built-in ones are %s, and "
+      "promotion_rules_new() makes your own%s",
+      shown < 40 ? (int)shown : 40, id, known,
+      id[shown] == '\0' ? "" : "; this is a text of rules: put rules together by list(), not c()");
 }
 
 static const struct joist_rules *rules_of_id(SEXP id) {
@@ -225,6 +229,17 @@ static SEXP node_names(const struct joist_rules *rules, const uint8_t *nodes, si
   return names;
 }
 
+static joist_pair pair_of(SEXP operation) {
+  const char *const name = joist_r_string(operation, "operation");
+  const int pair = joist_pair_of_name(name);
+  char known[sizeof(struct joist_quote)];
+  if (pair < 0)
+    joist_r_stop(JOIST_ERROR_VALUE,
+                 "`operation` is '%s', which is not an operation of two operands: %s", name,
+                 joist_list_texts(known, sizeof known, JOIST_TEXTS(JOIST_PAIRS), JOIST_PAIR_COUNT));
+  return (joist_pair)pair;
+}
+
 /* The published table, or the common dtypes as operations have them. */
 SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation, SEXP as_used) {
   const struct joist_rules *set = joist_r_rules(rules);
@@ -233,20 +248,15 @@ SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation, SEX
     joist_rules_as_used(set, used);
     set = used;
   }
-  const char *const name = joist_r_string(operation, "operation");
-  const int pair = joist_pair_of_name(name);
-  if (pair < 0)
-    joist_r_stop(JOIST_ERROR_VALUE,
-                 "`operation` is '%s', which is not an operation of two operands", name);
+  const joist_pair pair = pair_of(operation);
   size_t rows, columns;
   const uint8_t *left = read_nodes(set, lhs, "lhs", &rows);
   const uint8_t *right = read_nodes(set, rhs, "rhs", &columns);
   SEXP table = PROTECT(Rf_allocMatrix(STRSXP, (int)rows, (int)columns));
   for (size_t j = 0; j < columns; j++)
     for (size_t i = 0; i < rows; i++)
-      SET_STRING_ELT(
-          table, (R_xlen_t)(j * rows + i),
-          node_name(set, joist_rules_entry_for(set, (joist_pair)pair, left[i], right[j])));
+      SET_STRING_ELT(table, (R_xlen_t)(j * rows + i),
+                     node_name(set, joist_rules_entry_for(set, pair, left[i], right[j])));
   SEXP dimnames = PROTECT(Rf_allocVector(VECSXP, 2));
   SET_VECTOR_ELT(dimnames, 0, node_names(set, left, rows));
   SET_VECTOR_ELT(dimnames, 1, node_names(set, right, columns));
@@ -307,7 +317,7 @@ SEXP joist_r_rules_info(SEXP rules) {
   static const char *names[] = {
       "id",     "kind",    "policy", "literals",   "nodes",          "edges",
       "source", "version", "url",    "operations", "extremes_known", "quantiles_default",
-      "rule",   ""};
+      "rule",   "own",     ""};
   static const char *categories[] = {"logical", "integer", "double", "complex"};
   const struct joist_rules *set = joist_r_rules(rules);
   uint8_t nodes[JOIST_NODE_MAX];
@@ -339,6 +349,9 @@ SEXP joist_r_rules_info(SEXP rules) {
   SET_VECTOR_ELT(info, 10, Rf_ScalarLogical(set->extremes_known));
   SET_VECTOR_ELT(info, 11, Rf_ScalarLogical(set->quantiles_default));
   SET_VECTOR_ELT(info, 12, Rf_ScalarLogical(set->function != NULL));
+  size_t own = 0;
+  for (int n = JOIST_NODE_OWN; n < set->node_end; n++) nodes[own++] = (uint8_t)n;
+  SET_VECTOR_ELT(info, 13, node_names(set, nodes, own));
   UNPROTECT(2);
   return info;
 }
@@ -404,10 +417,17 @@ SEXP joist_r_conversion_loses(SEXP from, SEXP to) {
   return loses;
 }
 
+struct checked {
+  const struct joist_rules *rules;
+  joist_pair pair;
+};
+
 /* An ambiguous type that has no cells counts as the node of its category. */
-static int table_entry(const void *rules, int lhs, int rhs) {
-  const struct joist_rules *const set = rules;
-  if (set->function != NULL) return joist_rules_table_entry(set, lhs, rhs);
+static int table_entry(const void *context, int lhs, int rhs) {
+  const struct checked *const checked = context;
+  const struct joist_rules *const set = checked->rules;
+  if (set->function != NULL || checked->pair != JOIST_PAIR_COMMON)
+    return joist_rules_entry_for(set, checked->pair, lhs, rhs);
   const int node = set->result[lhs][rhs];
   struct joist_type type;
   const bool ambiguous = node >= JOIST_NODE_AMBIGUOUS && node < JOIST_TYPE_COUNT;
@@ -418,13 +438,13 @@ static int table_entry(const void *rules, int lhs, int rhs) {
 }
 
 /* list(a, b, c, left, right) of node names, one element a counterexample. */
-static SEXP counterexamples(const struct joist_rules *rules, joist_property property,
+static SEXP counterexamples(const struct checked *checked, joist_property property,
                             const uint8_t *nodes, size_t count) {
   static const char *names[] = {"a", "b", "c", "left", "right", ""};
-  const size_t total = joist_check_property(property, nodes, count, table_entry, rules, NULL, 0);
+  const size_t total = joist_check_property(property, nodes, count, table_entry, checked, NULL, 0);
   struct joist_counterexample *found =
       (struct joist_counterexample *)(void *)R_alloc(total, sizeof *found);
-  joist_check_property(property, nodes, count, table_entry, rules, found, total);
+  joist_check_property(property, nodes, count, table_entry, checked, found, total);
   SEXP columns = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int c = 0; c < 5; c++) SET_VECTOR_ELT(columns, c, Rf_allocVector(STRSXP, (R_xlen_t)total));
   for (size_t i = 0; i < total; i++) {
@@ -432,18 +452,19 @@ static SEXP counterexamples(const struct joist_rules *rules, joist_property prop
     for (int c = 0; c < 5; c++) {
       const bool unused = c == 2 && property != JOIST_PROPERTY_ASSOCIATIVITY;
       SET_STRING_ELT(VECTOR_ELT(columns, c), (R_xlen_t)i,
-                     unused ? NA_STRING : node_name(rules, row[c]));
+                     unused ? NA_STRING : node_name(checked->rules, row[c]));
     }
   }
   UNPROTECT(1);
   return columns;
 }
 
-SEXP joist_r_check_lattice(SEXP rules, SEXP chosen) {
+SEXP joist_r_check_lattice(SEXP rules, SEXP chosen, SEXP operation) {
   static const char *names[] = {"nodes", "existence", "commutativity", "associativity", ""};
   static const joist_property properties[] = {
       JOIST_PROPERTY_EXISTENCE, JOIST_PROPERTY_COMMUTATIVITY, JOIST_PROPERTY_ASSOCIATIVITY};
   const struct joist_rules *set = joist_r_rules(rules);
+  const struct checked checked = {set, pair_of(operation)};
   uint8_t all[JOIST_NODE_MAX], *nodes = all;
   size_t count = 0;
   if (chosen == R_NilValue)
@@ -453,7 +474,7 @@ SEXP joist_r_check_lattice(SEXP rules, SEXP chosen) {
   SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(result, 0, node_names(set, nodes, count));
   for (int p = 0; p < 3; p++)
-    SET_VECTOR_ELT(result, p + 1, counterexamples(set, properties[p], nodes, count));
+    SET_VECTOR_ELT(result, p + 1, counterexamples(&checked, properties[p], nodes, count));
   UNPROTECT(1);
   return result;
 }

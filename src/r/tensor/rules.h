@@ -24,7 +24,7 @@ SEXP joist_r_read_rules(SEXP text, SEXP function);
 SEXP joist_r_literals(SEXP rules, SEXP integers, SEXP doubles, SEXP complexes);
 SEXP joist_r_promotion_table(SEXP rules, SEXP lhs, SEXP rhs, SEXP operation, SEXP as_used);
 SEXP joist_r_promotion_rule_sets(void);
-SEXP joist_r_check_lattice(SEXP rules, SEXP nodes);
+SEXP joist_r_check_lattice(SEXP rules, SEXP nodes, SEXP operation);
 /* Whether values of dtypes are lost in others, two vectors of names of one length. */
 SEXP joist_r_conversion_loses(SEXP from, SEXP to);
 SEXP joist_r_lattice_edges(SEXP rules, SEXP all);
