@@ -513,6 +513,7 @@ taken_rows <- function(s, row) {
 
 # From the elements of first rows, so that no dtype needs a least and a greatest element.
 segment_extreme <- function(operation, s) {
+  s$x <- unname(s$x)
   if (length(s$extents) > 1L && !s$spare) s <- flat_segments(s, FALSE, FALSE)
   if (!is.null(s$first)) {
     return(scattered(s, operation, nv_gather(s$x, s$first)))

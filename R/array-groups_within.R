@@ -12,9 +12,10 @@
 #' @param ties Which rank equal elements get: the `"average"` of their ranks, the least (`"min"`),
 #'   the greatest (`"max"`), or one after the other (`"first"`), as in [rank()].
 #' @param decreasing `TRUE` gives the largest element rank 1.
-#' @return A tensor of the shape of `x`. Cumulative functions have the dtype of [nv_cumsum()] and
-#'   its siblings; ranks have dtype `f64` for `ties = "average"` and `i32` otherwise. Elements
-#'   without a group are missing, and so are the ranks of missing values and NaN.
+#' @return A tensor of the shape and with the names of `x`. Cumulative functions have the dtype of
+#'   [nv_cumsum()] and its siblings; ranks have dtype `f64` for `ties = "average"` and `i32`
+#'   otherwise. Elements without a group are missing, and so are the ranks of missing values and
+#'   NaN.
 #' @section Errors: those of [nv_segment_sum()]; `joist_dtype_error` for extremes and ranks of
 #'   complex numbers.
 #' @examples
@@ -52,7 +53,7 @@ nv_segment_rank <- function(x, ids, count = NULL, ties = "average", decreasing =
                             dim = 1L) {
   check_choice(ties, "ties", c("average", "min", "max", "first"))
   check_flag(decreasing, "decreasing")
-  by_group(x, ids, count, FALSE, dim, TRUE, function(s) {
+  within_groups(x, ids, count, FALSE, dim, function(s) {
     by_value <- nv_argsort(s$x, decreasing = decreasing)
     order <- nv_gather(by_value, nv_argsort(nv_gather(s$at, by_value)))
     sorted <- grouped_lines(s, order)
@@ -76,10 +77,16 @@ nv_segment_rank <- function(x, ids, count = NULL, ties = "average", decreasing =
   })
 }
 
+# What `f` makes of each element, in its place and with its name.
+within_groups <- function(x, ids, count, na_rm, dim, f) {
+  x <- tensor_beside(x, ids)
+  same_names(by_group(x, ids, count, na_rm, dim, TRUE, f), x)
+}
+
 # Combines each element with the earlier ones of its group, by doubling: after step k each is
 # combined with the 2^k - 1 elements before it.
 cumulate_groups <- function(x, ids, count, na_rm, dim, cumulative, combine, neutral = NULL) {
-  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+  within_groups(x, ids, count, na_rm, dim, function(s) {
     type <- cumulative(none_of(s$x))
     s$x <- like(s$x, type)
     is_wide <- dtype_kind(type) %in% c("float", "complex") && !is.null(neutral)

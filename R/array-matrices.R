@@ -195,7 +195,7 @@ nv_expm <- function(x) {
   like <- nv_inv(nv_aval(dtype(x), shape(x), ambiguous(x)))
   local_promotion("anvil")
   wide <- nv_convert(x, if (is_complex_dtype(x)) "c128" else "f64")
-  nv_convert(exponential(wide), dtype(like), ambiguous(like))
+  same_names(nv_convert(exponential(wide), dtype(like), ambiguous(like)), x)
 }
 
 # Coefficients of the numerator of the Padé approximant of degree 13.
@@ -255,8 +255,9 @@ nv_cross <- function(x, y, dim = 1L) {
   if (!identical(c(shape(x)[dim], shape(y)[dim]), c(3L, 3L))) {
     stop_joist("joist_shape_error", "both operands of a cross product must have an extent of 3")
   }
-  along <- function(x, by) nv_roll(x, by, dim)
-  nv_roll(x * along(y, -1L) - along(x, -1L) * y, -1L, dim)
+  along <- function(x) nv_roll(unname(x), -1L, dim)
+  rolled <- x * along(y) - along(x) * y
+  same_names(along(rolled), rolled)
 }
 
 #' @rdname nv_lstsq

@@ -24,8 +24,8 @@
 #' @param left,right Values before the first and after the last position; `NULL` for the first and
 #'   the last of `fp`.
 #' @return `nv_resize()`: a tensor of the dtype of `x` for `"nearest"`, else of the dtype of
-#'   [nv_mean()]. `nv_interp()`: a tensor of the shape of `x`, of the dtype of a quotient of `fp`
-#'   and `xp`. Both have derivatives.
+#'   [nv_mean()], without names where it is resized. `nv_interp()`: a tensor of the shape of `x`, of
+#'   the dtype of a quotient of `fp` and `xp`. Both have derivatives.
 #' @section Errors: `joist_value_error` for an unknown method or a `size` that is not positive whole
 #'   numbers; `joist_shape_error` for dimensions that do not exist or are empty, and for points that
 #'   are not two vectors of equal length.
@@ -52,7 +52,8 @@ nv_resize <- function(x, size, method = "linear", dims = NULL, antialias = TRUE)
   if (any(shape(x)[dims] < 1L)) {
     stop_joist("joist_shape_error", "no elements to resize: `x` is ", shape_text(x))
   }
-  fused("resize", resized, x, as.double(size), method, dims, antialias)
+  made <- fused("resize", resized, x, as.double(size), method, dims, antialias)
+  if (method == "nearest") made else other_names(made, x, dims[size != shape(x)[dims]])
 }
 
 resized <- function(x, size, method, dims, antialias) {

@@ -15,7 +15,7 @@
 #' @param na_rm `TRUE` leaves out missing values and NaN.
 #' @return A tensor of the shape of `x`, without `partial` of `k - 1` elements less along `dim`. Its
 #'   dtype is that of [nv_reduce_sum()], [nv_reduce_min()] and [nv_reduce_max()], else that of
-#'   [nv_mean()].
+#'   [nv_mean()]. A result has the name of the last element of its window.
 #' @section Errors: `joist_value_error` for a `k` that is not a positive whole number, or an unknown
 #'   `fun`; `joist_shape_error` for a dimension that does not exist, or shorter than `k` (without
 #'   `partial`); `joist_dtype_error` for complex numbers.
@@ -41,9 +41,14 @@ nv_rolling <- function(x, k, fun = "mean", dim = 1L, partial = FALSE, na_rm = FA
   }
   if (!na_rm && !fun %in% c("var", "median")) {
     padding <- list(c(if (partial) k - 1 else 0, 0))
-    return(nv_reduce_window(x, k, fun, 1, padding, 1, dim, count_padding = !partial))
+    made <- nv_reduce_window(x, k, fun, 1, padding, 1, dim, count_padding = !partial)
+  } else {
+    made <- fused("rolling", rolling_statistic, x, k, fun, dim, partial, na_rm)
   }
-  fused("rolling", rolling_statistic, x, k, fun, dim, partial, na_rm)
+  if (any(lengths(labels_of(x)) > 0L) && !partial) {
+    x <- window_part(x, list(dim = dim), k, shape(x)[dim] - k + 1)
+  }
+  same_names(made, x)
 }
 
 rolling_statistic <- function(x, k, fun, dim, partial, na_rm) {

@@ -12,8 +12,9 @@
 #' @param f A function of a tensor.
 #' @param ... Further arguments of `f`.
 #' @return If all results are tensors of one shape: a tensor of their common dtype with the
-#'   extents of one result, then those of `dims`, with their names; otherwise a list of the results
-#'   in column-major order. Without slices, `f` is called on an [nv_aval()].
+#'   extents of one result, then those of `dims`, with their names, those of results where all have
+#'   the same; otherwise a list of the results in column-major order. Without slices, `f` is called
+#'   on an [nv_aval()].
 #' @section Traced tensors: In [jit()] a function of many slices is traced once, for all of them, as
 #'   by [nv_vmap()]: sums may then add in another order. One that changes variables, or returns
 #'   something else than a tensor, is called for each slice, and its operations are part of the
@@ -55,7 +56,13 @@ nv_apply <- function(x, dims, f, ...) {
     return(results)
   }
   out <- nv_reshape(.Call(joist_r_concatenate, results, 1L, TRUE), c(one, extents[dims]))
-  with_labels(out, c(labels_of(results[[1L]]), labels_of(x)[dims]))
+  own <- labels_of(results[[1L]])
+  for (d in which(lengths(own) > 0L)) {
+    if (!all(vapply(results, function(y) identical(labels_of(y)[[d]], own[[d]]), NA))) {
+      own[d] <- list(NULL)
+    }
+  }
+  with_labels(out, c(own, labels_of(x)[dims]))
 }
 
 # What f gives for all slices of a traced tensor, along the last dim; NULL if it is to be called for

@@ -70,7 +70,10 @@ nv_reduce_window <- function(x, window, fun = "max", stride = 1, padding = 0, di
       high = edges$high[k], count = made[k]
     )
   })
-  fused("reduce_windows", reduce_windows, x, fun, along, count_padding)
+  other_names(
+    fused("reduce_windows", reduce_windows, x, fun, along, count_padding), x,
+    dims[window > 1 | made != shape(x)[dims]]
+  )
 }
 
 #' @rdname nv_reduce_window

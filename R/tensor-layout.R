@@ -226,6 +226,11 @@ joined_names <- function(parts) {
 # A result of the shape of x that was computed by way of other shapes.
 same_names <- function(out, x) with_names(out, if (is.null(dim(x))) names(x) else dimnames(x))
 
+# A result whose elements are made of several elements of x along `dims`, and have no names there.
+other_names <- function(out, x, dims) {
+  with_labels(unname(out), replace(labels_of(x), dims, list(NULL)))
+}
+
 # A tensor with other names (rank 1) or dimnames.
 with_names <- function(x, names) {
   if (is.null(names)) {

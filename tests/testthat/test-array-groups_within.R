@@ -139,3 +139,20 @@ test_that("products of integers are exact, and watched", {
   expect_identical(numbers(nv_segment_prod(c(two, nv_tensor(0L, "i64")), rep(1L, 66L), 1)), 0)
   expect_warning(nv_scatter_mul(nv_tensor(100L, "i8"), 1, nv_tensor(2L, "i8")), "i8")
 })
+
+test_that("elements keep their names, and extremes of groups have none", {
+  v <- c(a = 5L, b = 3L, c = 9L, d = 4L)
+  ids <- c(1L, 2L, 1L, 2L)
+  m <- cbind(A = v, B = rev(v))
+  for (name in c("cumsum", "cumprod", "cummin", "cummax", "rank")) {
+    f <- getExportedValue("joist", paste0("nv_segment_", name))
+    want <- ave(as.numeric(v), ids, FUN = get(name))
+    for (run in list(f, jit(f, static = "count"))) {
+      expect_identical(as_array(run(nv_tensor(v), ids, 2)) + 0, setNames(want, names(v)))
+      expect_identical(dimnames(run(nv_tensor(m), ids, 2)), dimnames(m))
+    }
+    expect_identical(dimnames(f(nv_tensor(m), c(1, 1), 1, dim = 2)), dimnames(m))
+  }
+  expect_identical(as_array(nv_segment_max(nv_tensor(v), nv_group(ids))), c(9L, 4L))
+  expect_null(names(nv_segment_min(nv_tensor(v), ids, 2)))
+})

@@ -251,3 +251,14 @@ test_that("derivatives of complex linear algebra are what differences say", {
     )
   }
 })
+
+test_that("components of cross products and elements of nv_expm() keep their names", {
+  x <- c(a = 1, b = 2, c = 4)
+  want <- c(a = -4, b = 0, c = 1)
+  expect_identical(as_array(nv_cross(nv_tensor(x, "f64"), nv_tensor(c(0, 1, 0), "f64"))), want)
+  expect_identical(as_array(nv_cross(c(0, 1, 0), nv_tensor(x, "f64"))), -want)
+  m <- cbind(u = x, v = x)
+  expect_identical(dimnames(nv_cross(nv_tensor(m), m)), dimnames(m))
+  m <- matrix(1:4 + 0, 2, dimnames = list(c("r", "s"), c("A", "B")))
+  expect_identical(dimnames(nv_expm(nv_tensor(m))), dimnames(m))
+})

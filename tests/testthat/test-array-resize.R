@@ -79,3 +79,14 @@ test_that("nv_interp() equals approx()", {
   check_gradient(f, at, nv_tensor(c(1, 3, 2), "f64"))
   expect_error(nv_interp(1, 1:3, 1:2), class = "joist_shape_error")
 })
+
+test_that("only elements that nv_resize() takes have names", {
+  m <- nv_tensor(matrix(1:6, 2, dimnames = list(c("r", "s"), c("A", "B", "C"))), "f32")
+  for (f in list(nv_resize, jit(nv_resize, static = c("size", "method")))) {
+    for (method in c("linear", "cubic")) {
+      expect_identical(dimnames(f(m, c(2, 4), method)), list(c("r", "s"), NULL))
+    }
+    twice <- list(rep(c("r", "s"), each = 2), colnames(m))
+    expect_identical(dimnames(f(m, c(4, 3), "nearest")), twice)
+  }
+})

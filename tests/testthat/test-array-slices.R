@@ -131,3 +131,10 @@ test_that("slices of a traced tensor are one computation, unless R code tells th
   want <- gradient(function(x) sum(rowSums(x^2) * x[, 1]))(y)$x
   expect_equal(as_array(slope), as_array(want))
 })
+
+test_that("nv_apply() leaves out names in which slices differ", {
+  m <- matrix(c(1, 9, 5, 2, 3, 7), 2, dimnames = list(c("r", "s"), c("A", "B", "C")))
+  for (f in list(sort, rev, function(x) x[1:2])) {
+    expect_identical(as_array(nv_apply(nv_tensor(m, "f64"), 1, f)), apply(m, 1, f))
+  }
+})

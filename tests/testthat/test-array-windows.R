@@ -183,3 +183,23 @@ test_that("medians of windows are those of median()", {
   expect_error(nv_reduce_window(odd, 3, "median", padding = 1), class = "joist_value_error")
   expect_error(nv_reduce_window(nv_tensor(1i), 1, "median"), class = "joist_dtype_error")
 })
+
+test_that("rolling statistics have the name of the last element, other windows have none", {
+  m <- nv_tensor(matrix(1:8 + 0, 4, dimnames = list(letters[1:4], c("A", "B"))), "f64")
+  rolling <- jit(nv_rolling, static = c("k", "fun", "dim", "partial", "na_rm"))
+  for (fun in c("mean", "sum", "min", "max", "var", "median")) {
+    for (na_rm in c(FALSE, TRUE)) {
+      for (f in list(nv_rolling, rolling)) {
+        expect_identical(dimnames(f(m, 2, fun, na_rm = na_rm)), list(letters[2:4], c("A", "B")))
+        expect_identical(names(f(m[, 2], 3, fun, na_rm = na_rm)), letters[3:4])
+        expect_identical(dimnames(f(m, 2, fun, 1L, TRUE, na_rm)), dimnames(m))
+      }
+    }
+  }
+  expect_identical(dimnames(nv_rolling(m, 2, dim = 2)), list(letters[1:4], "B"))
+  for (fun in c("mean", "max", "median")) {
+    expect_identical(dimnames(nv_reduce_window(m, c(2, 1), fun)), list(NULL, c("A", "B")))
+    stride <- nv_reduce_window(m, 2, fun, stride = 2, dims = 1)
+    expect_identical(dimnames(stride), list(NULL, c("A", "B")))
+  }
+})
