@@ -80,7 +80,9 @@ explain_promotion <- function(..., rules = NULL, envir = parent.frame()) {
     if (is.call(place) && as.character(place[[1L]])[1L] %in% c("[", "[[")) {
       operands <- list(eval(place[[2L]], envir), eval(asked[[3L]], envir))
       labels <- c(deparse1(place[[2L]]), deparse1(asked[[3L]]))
-      return(explanation(deparse1(asked), "update", operands, labels, NULL, rules, list()))
+      if (is_tensor(operands[[1L]])) {
+        return(explanation(deparse1(asked), "update", operands, labels, NULL, rules, list()))
+      }
     }
     asked <- asked[[3L]]
   }

@@ -88,13 +88,12 @@
 #' [promotion_facts()] lists; `i*`, `f*` and `c*` are the default dtypes among them), `small dtypes`
 #' (`unlisted`: lattices list dtypes of up to a byte only where asked for), `numbers` (what tables
 #' call `i*`, `f*` and `c*`) and `order` (of nodes in tables), then a table of comma-separated
-#' values
-#' with the columns `operation`, `lhs`, `rhs`, `result`. The operation `edge` leads from `lhs` to
-#' `rhs`;
-#' `published` is what [promotion_table()] shows where a library has changed since its table was
-#' published and operations follow `common`. A result `-`, or a pair that `common` does not list, is
-#' undefined. The nodes `default i*`, `default f*` and `default c*` are the default dtypes of R
-#' numbers, which [promotion_rules()] can change. A name with a comma or a quote is put in quotes,
+#' values with the columns `operation`, `lhs`, `rhs`, `result`. Keys that no argument sets are
+#' written into the file. The operation `edge` leads from `lhs` to `rhs`; `published` is what
+#' [promotion_table()] shows where a library has changed since its table was published and
+#' operations follow `common`. A result `-`, or a pair that `common` does not list, is undefined.
+#' The nodes `default i*`, `default f*` and `default c*` are the default dtypes of R numbers, which
+#' [promotion_rules()] can change. A name with a comma or a quote is put in quotes,
 #' and a quote in it is doubled.
 #'
 #' @param id the name of the rules in messages, at most 23 bytes.
@@ -507,9 +506,11 @@ table_cells <- function(table) {
   if (is.null(table)) return(NULL)
   if (is.matrix(table) && is.character(table) && !is.null(rownames(table)) &&
         !is.null(colnames(table))) {
-    return(cells_of(
-      "common", rownames(table)[row(table)], colnames(table)[col(table)], as.vector(table)
-    ))
+    lhs <- rownames(table)[row(table)]
+    rhs <- colnames(table)[col(table)]
+    cells <- cells_of("common", lhs, rhs, as.vector(table))
+    cells$at <- sprintf("`table`[\"%s\", \"%s\"]", lhs, rhs)
+    return(cells)
   }
   if (!is.data.frame(table) || !all(c("lhs", "rhs", "result") %in% names(table))) {
     stop_joist(

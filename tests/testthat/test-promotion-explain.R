@@ -479,6 +479,8 @@ test_that("assignment and comparisons of tensors are explained", {
   expect_identical(as.vector(x), 1:2)
   refused <- explain_promotion(x[1L] <- nv_scalar(1, "f32"))
   expect_match(refused$error, "f32 cannot be assigned into i16")
+  plain <- 1:3
+  expect_error(explain_promotion(plain[1L] <- x), "does not know how", class = "joist_value_error")
   beyond <- explain_promotion(x[1L] <- 1e6)
   expect_match(format(beyond)[1L], "error")
   compared <- explain_promotion(nv_tensor(1L, "i64") < nv_tensor(1L, "ui64"))

@@ -612,6 +612,10 @@ test_that("errors of rules name the row and list the choices", {
   for (cell in list(c("common", "i8", long, "i8"), c("common", "i8", "f32", long))) {
     expect_match(message(own_rules(first, cell)), "^row 2 of `table`: .*1 to 23 bytes")
   }
+  square <- matrix(c("i8", "i8", long, "i8"), 2L, dimnames = rep(list(c("i8", "i16")), 2L))
+  expect_match(
+    message(promotion_rules_new("own", table = square)), '^`table`."i8", "i16".: .*23 bytes'
+  )
   minus <- message(own_rules(first, "minus", "i8", "i8", "i8"))
   expect_match(minus, "row 2 .*one of common, add.*rank_zero")
   expect_match(
