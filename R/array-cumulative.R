@@ -94,5 +94,5 @@ nv_argmax <- function(x, dim = NULL, drop = TRUE) position_of("argmax", x, dim, 
 
 position_of <- function(name, x, dim, drop) {
   check_flag(drop, "drop")
-  .Call(joist_r_operation, name, list(x), list(dim = dim, drop = drop))
+  .Call(joist_r_operation, name, list(carried_number(x)), list(dim = dim, drop = drop))
 }

@@ -213,12 +213,14 @@ sum_all_but <- function(term, needed) {
   if (length(out) == 0L) {
     return(term)
   }
-  x <- if (dtype(term$x) == "bool") {
-    nv_reduce_any(term$x, out)
+  x <- if (is_inexact_dtype(term$x)) {
+    like(nv_reduce_sum(term$x, out), term$x)
   } else {
-    nv_reduce_sum(term$x, out)
+    # Products with ones wrap as other products do, and say so.
+    ones <- beside(nv_fill(TRUE, shape(term$x)[out], dtype(term$x)), term$x)
+    like(nv_dot(term$x, ones, contracting_dims = list(out, seq_along(out))), term$x)
   }
-  list(x = like(x, term$x), indices = term$indices[-out])
+  list(x = x, indices = term$indices[-out])
 }
 
 shared_indices <- function(pair) intersect(pair[[1L]]$indices, pair[[2L]]$indices)

@@ -211,6 +211,7 @@ nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
 #' @export
 nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weights = NULL) {
   if (!is.null(weights)) {
+    if (is_tensor(weights)) weights <- in_double(weights)
     parts <- weighed(in_double(as_operand(x)), weights, dim, na_rm)
     sums <- lapply(parts, nv_segment_sum, ids, count, na_rm, dim)
     return(like_mean(sums$x / sums$weights, as_operand(x)))
@@ -288,7 +289,7 @@ nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), n
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_n_distinct <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
-  by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
+  by_group(carried_number(x), ids, count, na_rm, dim, TRUE, function(s) {
     pairs <- nv_group(list(s$at, s$x))
     shaped(s, nv_tabulate(s$at[pairs$first] + 1L, s$groups))
   })

@@ -53,7 +53,7 @@ nv_segment_rank <- function(x, ids, count = NULL, ties = "average", decreasing =
                             dim = 1L) {
   check_choice(ties, "ties", c("average", "min", "max", "first"))
   check_flag(decreasing, "decreasing")
-  within_groups(x, ids, count, FALSE, dim, function(s) {
+  within_groups(carried_number(x), ids, count, FALSE, dim, function(s) {
     by_value <- nv_argsort(s$x, decreasing = decreasing)
     order <- nv_gather(by_value, nv_argsort(nv_gather(s$at, by_value)))
     sorted <- grouped_lines(s, order)

@@ -112,10 +112,11 @@ resize_taps <- function(extent, size, method, antialias) {
 #' @rdname nv_resize
 #' @export
 nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
-  # Beside tensors an R number is exact.
-  x <- if (is_tensor(xp) || is_tensor(fp)) carried_number(x) else as_operand(x)
-  xp <- as_points(xp)
-  fp <- as_points(fp)
+  parts <- lapply(list(x, xp, fp), none_of)
+  type <- parts[[3L]] + nv_div(nv_sub(parts[[1L]], parts[[2L]]), parts[[2L]]) * parts[[3L]]
+  x <- as_points(x)
+  xp <- if (is_tensor(xp)) as_points(xp) else nv_flatten(as_points(xp))
+  fp <- if (is_tensor(fp)) as_points(fp) else nv_flatten(as_points(fp))
   n <- length(xp)
   if (ndims(xp) != 1L || ndims(fp) != 1L || length(fp) != n || n < 1L) {
     stop_joist(
@@ -139,10 +140,11 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   }
   first <- nv_gather(xp, 1L)
   last <- nv_gather(xp, n)
-  before <- if (is.null(left)) nv_gather(fp, 1L) else as_operand(left)
-  behind <- if (is.null(right)) nv_gather(fp, n) else as_operand(right)
+  before <- if (is.null(left)) nv_gather(fp, 1L) else as_points(left)
+  behind <- if (is.null(right)) nv_gather(fp, n) else as_points(right)
   made <- nv_ifelse(x < first, like(before + 0 * nv_gather(fp, 1L), made), made)
-  nv_ifelse(x > last, like(behind + 0 * nv_gather(fp, n), made), made)
+  like(nv_ifelse(x > last, like(behind + 0 * nv_gather(fp, n), made), made), type)
 }
 
-as_points <- function(x) if (is_tensor(x)) x else nv_flatten(as_operand(x))
+# Differences of 64-bit integers are exact.
+as_points <- function(x) if (is_tensor(x) && is_int64(x)) x else summed_in_double(x)

@@ -27,14 +27,17 @@ nv_unique <- function(x, inverse = FALSE, counts = FALSE, index = FALSE) {
   check_flag(inverse, "inverse")
   check_flag(counts, "counts")
   check_flag(index, "index")
-  x <- as_operand(x)
+  # Of R numbers, before they are rounded to the dtype of the values.
+  number <- !is_tensor(x)
+  x <- carried_number(x)
   values <- unique(x)
+  made <- if (number) as_operand(as_array(values)) else values
   if (!inverse && !counts && !index) {
-    return(values)
+    return(made)
   }
   at <- if (inverse || counts) nv_match(x, values)
   c(
-    list(values = values),
+    list(values = made),
     if (index) list(index = nv_match(values, x)),
     if (inverse) list(inverse = at),
     if (counts) list(counts = nv_tabulate(at, length(values)))
@@ -61,8 +64,8 @@ nv_setdiff <- function(x, y) elements_in(x, y, FALSE)
 elements_in <- function(x, y, found) {
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
-  values <- unique(tensor_beside(x, y))
-  values[nv_is_in(values, y) == found]
+  values <- unique(if (is_tensor(x)) x else as.vector(x))
+  tensor_beside(values, y)[nv_is_in(values, y) == found]
 }
 
 #' Histograms
@@ -95,7 +98,7 @@ elements_in <- function(x, y, found) {
 #' @export
 nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density = FALSE) {
   check_flag(density, "density")
-  x <- nv_flatten(as_operand(x))
+  x <- nv_flatten(carried_number(x))
   check_real(x)
   valid <- is.null(range) || is.numeric(range) && !is.object(range) && length(range) == 2L &&
     all(is.finite(range)) && range[1L] <= range[2L]
@@ -106,7 +109,8 @@ nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density =
     check_whole(breaks, "breaks", 1)
     breaks <- equal_breaks(x, breaks, range)
   }
-  breaks <- tensor_beside(breaks, x)
+  # Elements are compared with R numbers as these are.
+  breaks <- if (is_tensor(breaks)) breaks else beside(carried_number(breaks), x)
   n <- length(breaks) - 1L
   if (n < 1L) stop_joist("joist_value_error", "`breaks` must be two numbers or more")
   bin <- nv_digitize(x, breaks)
@@ -130,8 +134,8 @@ equal_breaks <- function(x, n, range) {
       list(nv_reduce_min(nv_replace_na(x, Inf)), nv_reduce_max(nv_replace_na(x, -Inf)))
     }
   }
-  low <- range[[1L]]
-  high <- range[[2L]]
+  low <- carried_number(range[[1L]])
+  high <- carried_number(range[[2L]])
   if (has_value(low) && has_value(high) && !is.finite(as.vector(low) + as.vector(high))) {
     stop_joist("joist_value_error", "the range of the elements is not finite; set `range`")
   }
@@ -182,7 +186,7 @@ nv_lexsort <- function(..., dim = NULL, decreasing = FALSE) {
     )
   }
   decreasing <- rep_len(decreasing, length(keys))
-  keys <- lapply(keys, tensor_beside, first_tensor(keys))
+  keys <- lapply(keys, function(key) beside(carried_number(key), first_tensor(keys)))
   if (length(unique(lapply(keys, shape))) > 1L) {
     stop_joist("joist_shape_error", "the keys of nv_lexsort() must have one shape")
   }
@@ -227,7 +231,8 @@ nv_partition <- function(x, k, dim = NULL, decreasing = FALSE) {
 #' @export
 nv_trapz <- function(y, x = NULL, dx = 1, dim = 1L) {
   y <- as_operand(y)
-  y <- if (is_complex_dtype(y)) y else float_operand(y)
+  type <- if (is_complex_dtype(y)) y else float_operand(none_of(y))
+  y <- summed_in_double(y)
   dim <- dims_of(dim, y, "dim", single = TRUE)
   extents <- shape(y)
   n <- max(0L, extents[dim] - 1L)
@@ -237,13 +242,21 @@ nv_trapz <- function(y, x = NULL, dx = 1, dim = 1L) {
   if (is.null(x)) {
     check_number(dx, "dx")
   } else {
-    x <- tensor_beside(x, y)
+    type <- nv_mul(none_of(type), float_operand(none_of(as_operand(x))))
+    x <- if (is_tensor(x)) x else beside(carried_number(x), y)
     if (ndims(x) == 1L) x <- nv_reshape(x, replace(rep(1L, length(extents)), dim, length(x)))
     if (ndims(x) != length(extents) || shape(x)[dim] != extents[dim]) {
       stop_joist("joist_shape_error", "`x` and `y` differ in their extent along dimension ", dim)
     }
-    own <- nv_broadcast_to(if (is_inexact_dtype(x)) x else float_operand(x), extents)
-    dx <- do.call(nv_sub, parts(own))
+    own <- if (is_inexact_dtype(x)) summed_in_double(x) else from_least(x, NULL)
+    dx <- do.call(nv_sub, parts(nv_broadcast_to(own, extents)))
   }
-  nv_reduce_sum(do.call(nv_add, parts(y)) * dx / 2, dim)
+  like(nv_reduce_sum(do.call(nv_add, parts(y)) * dx / 2, dim), nv_reduce_sum(none_of(type)))
+}
+
+# What sums, differences and products of neighbours are computed in: dtypes of less than 32 bits,
+# integers and R numbers in double.
+summed_in_double <- function(x) {
+  wide <- is_tensor(x) && dtype(x) %of% c("f32", "f64", "c64", "c128")
+  if (wide && !is_number(x)) x else in_double(x)
 }

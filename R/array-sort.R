@@ -44,7 +44,7 @@ nv_sort <- function(x, dim = NULL, decreasing = FALSE) {
 #' @rdname nv_sort
 #' @export
 nv_argsort <- function(x, dim = NULL, decreasing = FALSE) {
-  sort_along("order", x, dim, decreasing)
+  sort_along("order", carried_number(x), dim, decreasing)
 }
 
 sort_along <- function(op, x, dim, decreasing) {

@@ -105,10 +105,14 @@ beside <- function(made, x) {
   if (is.null(device)) made else .Call(joist_r_to, made, format(device))
 }
 
-# as_operand(), but an R number gets where `other` is.
+# as_operand(), but an R number gets where `other` is, and beside a double it is exact.
 tensor_beside <- function(x, other) {
   if (missing(x)) stop_missing(substitute(x))
-  if (is_tensor(x)) x else beside(as_operand(x), other)
+  if (is_tensor(x)) {
+    return(x)
+  }
+  double <- is_tensor(other) && dtype(other) %of% c("f64", "c128")
+  beside(if (double) carried_number(x) else as_operand(x), other)
 }
 
 # NULL where there is none.

@@ -6,7 +6,7 @@
 # The ways and their oracle are those of tests/testthat/helper-silence.R. The last lines are "note:"
 # and "counts:".
 suppressMessages(library(joist))
-for (name in c("is_complex_dtype", "is_integer_dtype")) {
+for (name in c("is_complex_dtype", "is_integer_dtype", "warned_places")) {
   assign(name, utils::getFromNamespace(name, "joist"))
 }
 for (name in c("dtypes", "silence")) source(sprintf("tests/testthat/helper-%s.R", name))

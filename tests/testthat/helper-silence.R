@@ -296,6 +296,7 @@ levels_of <- list(
 # or its element is refused.
 outcome <- function(way, x, v, on) {
   told <- FALSE
+  rm(list = ls(warned_places, all.names = TRUE), envir = warned_places)
   got <- tryCatch(
     withCallingHandlers(
       with_promotion(NULL, with_text(way(x, v)), on = on),
@@ -331,7 +332,7 @@ is_viewed <- function(name) startsWith(name, "dt_") || name == "rbindlist"
 # tells of R numbers where operands meet.
 is_apart <- function(name, from, to, text) {
   fraction <- grepl("p", text, fixed = TRUE)
-  has_ones <- !to %in% c("int1", "f8E8M0FNU", complex_dtypes) && !from %in% complex_dtypes
+  has_ones <- !any(c(from, to) %in% c("int1", "f8E8M0FNU", complex_dtypes))
   own_methods <- from %in% r_sources && name %in% exporting
   bit64_methods <- from == "integer64" && name %in% c("c", "times", "jit times")
   truncated <- fraction || text == "NaN" || from %in% complex_dtypes
@@ -345,9 +346,10 @@ is_apart <- function(name, from, to, text) {
 }
 
 # Whether a value that has changed is what a policy asks for; NULL if it is.
-wrong_change <- function(got, text, level) {
-  whole <- kind_of(got$dtype) %in% c("int", "uint")
-  nearest <- whole && got$text == (if (startsWith(text, "-")) int_min else int_max)(got$dtype)
+wrong_change <- function(got, text, level, dtypes) {
+  whole <- Filter(function(dtype) kind_of(dtype) %in% c("int", "uint"), dtypes)
+  bound <- if (startsWith(text, "-")) int_min else int_max
+  nearest <- got$text %in% vapply(whole, bound, "")
   switch(level,
     warn = if (!got$told) "is silent",
     error = "is not refused",
@@ -376,8 +378,9 @@ wrong_with <- function(name, from, to, text, level) {
   } else if (name %in% assigning && !saturates && is_outside_any(text, to)) {
     "does not fit, and is assigned"
   } else {
-    # to_r() and R's view of a tensor warn whatever the policy is.
-    wrong_change(got, text, if (name == "to_r" || viewed) "warn" else level)
+    # What exports a tensor may have been given the nearest value of its dtype.
+    dtypes <- if (name %in% exporting) c(from, to, "i64") else got$dtype
+    wrong_change(got, text, if (viewed) "warn" else level, setdiff(dtypes, r_sources))
   }
   if (!is.null(wrong)) paste(name, from, to, level, text, "->", got$dtype, got$text, wrong)
 }

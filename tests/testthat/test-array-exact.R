@@ -210,3 +210,99 @@ test_that("statistics of chunked 64-bit integers are rounded once", {
     as_array(m - nv_reduce_min(m, 1L, drop = FALSE), as = "character")
   )
 })
+
+test_that("R numbers beside doubles are exact where they are points, breaks or factors", {
+  day <- 1.7e9 + c(0, 3600, 7200)
+  seen <- nv_tensor(1.7e9 + c(10, 100, 3590, 3610, 7190), "f64")
+  counts <- function(...) as.vector(nv_histogram(...)$counts, "double")
+  expect_identical(counts(seen, day), c(3, 2))
+  expect_identical(counts(seen, 2, range = range(day)), c(3, 2))
+  expect_identical(as_array(nv_histogram(seen, day)$breaks), day)
+  expect_identical(counts(nv_tensor(c(16777217L, 16777216L)), c(16777216.5, 16777218)), 1)
+  one <- nv_tensor(c(1, 1, 1), "f64")
+  expect_identical(nv_trapz(one, x = 1.7e9 + c(0, 1800, 3600)), nv_scalar(3600, "f64"))
+  at <- nv_scalar(1700001800, "f64")
+  expect_identical(nv_interp(at, day[c(1, 3)], c(0, 1)), nv_scalar(0.25, "f64"))
+  expect_identical(nv_interp(nv_scalar(0.5, "f64"), c(0, 1), c(0, 0.1)), nv_scalar(0.05, "f64"))
+  expect_identical(
+    as_array(nv_interp(nv_tensor(c(-1, 9), "f64"), c(0, 1), c(0, 1), left = 0.1, right = 0.7)),
+    c(0.1, 0.7)
+  )
+  expect_identical(as_array(nv_kron(nv_tensor(matrix(1), "f64"), matrix(0.1))), matrix(0.1))
+  expect_identical(as_array(nv_cross(nv_tensor(c(1, 0, 0), "f64"), c(0, 0.1, 0))), c(0, 0, 0.1))
+  # The dtypes are those of f32 and R numbers.
+  expect_identical(dtype(nv_interp(nv_tensor(0.5, "f32"), c(0, 1), c(0, 0.1))), as_dtype("f32"))
+  expect_identical(dtype(nv_kron(nv_tensor(matrix(1)), matrix(0.1))), as_dtype("f32"))
+})
+
+test_that("differences and sums of neighbours fit where their dtype does not hold them", {
+  x <- 1700000000L + c(0L, 1800L, 3600L)
+  for (type in c("i32", "ui32", "i64", "ui64")) {
+    area <- nv_trapz(nv_tensor(c(1, 1, 1)), nv_tensor(x, type))
+    expect_identical(as_array(area), 3600, info = type)
+  }
+  expect_identical(as_array(nv_trapz(nv_tensor(c(60000, 60000), "f16"))), 60000)
+  expect_identical(as_array(nv_interp(1.5, 1:2, nv_tensor(c(-60000, 60000), "f16"))), 0)
+  expect_no_warning(made <- nv_interp(nv_tensor(1.5), 1:2, nv_tensor(c(200L, 100L), "ui8")))
+  expect_identical(as_array(made), 150)
+  for (type in c("i32", "ui32", "i64")) {
+    x <- nv_tensor(c(1700000010L, 1700000011L), type)
+    expect_equal(as_array(nv_softmax(x)), exp(0:1) / sum(exp(0:1)), tolerance = 1e-6, info = type)
+  }
+  x <- nv_tensor(c(1700000010L, 1700004001L))
+  expect_identical(as_array(nv_log_softmax(x)), c(-3991, 0))
+  mean_of <- function(x, type, weights, own) {
+    as_array(nv_segment_mean(nv_tensor(x, type), c(1, 1), 1, weights = nv_tensor(weights, own)))
+  }
+  expect_no_warning({
+    expect_identical(mean_of(c(1, 3), "f16", c(60000, 60000), "f16"), 2)
+    expect_identical(mean_of(c(1, 3), "f32", c(200, 200), "ui8"), 2)
+    expect_equal(mean_of(c(200, 100), "ui8", c(200, 100), "ui8"), 500 / 3, tolerance = 1e-6)
+  })
+})
+
+test_that("positions, ranks and counts of R numbers are of the numbers themselves", {
+  near <- c(16777217, 16777216)
+  expect_identical(as_array(nv_argmin(near)), 2L)
+  expect_identical(as_array(nv_argmax(rev(near))), 2L)
+  expect_identical(as_array(nv_argmin(c(0.1 + 1e-10, 0.1))), 2L)
+  for (sorted in list(nv_argsort(near), nv_lexsort(near))) expect_identical(as_array(sorted), 2:1)
+  expect_identical(as_array(nv_segment_rank(near, c(1, 1), 1)), c(2, 1))
+  expect_identical(as.vector(nv_segment_n_distinct(near, c(1, 1), 1), "double"), 2)
+  expect_identical(as.vector(nv_unique(near, counts = TRUE)$counts, "double"), c(1, 1))
+  expect_length(nv_unique(near), 2L)
+  expect_length(nv_setdiff(near[1], near[2]), 1L)
+  expect_length(nv_intersect(near[1], near[2]), 0L)
+  expect_identical(nv_unique(c(3, 1, 3)), nv_tensor(c(3, 1), ambiguous = TRUE))
+  bins <- nv_histogram(123456784 + c(5, 1), 123456784 + c(0, 3, 6))
+  expect_identical(as.vector(bins$counts, "double"), c(1, 1))
+})
+
+test_that("sums of nv_einsum() wrap as products do, and tell of it", {
+  wraps <- list(
+    list("i->", c(200L, 100L), 44), list("ij->i", matrix(c(200L, 1L, 100L, 1L), 2), c(44, 2)),
+    list("ij->", matrix(c(200L, 1L, 100L, 1L), 2), 46), list("ii->", diag(150L, 2L), 44)
+  )
+  for (case in wraps) {
+    x <- nv_tensor(case[[2L]], "ui8")
+    for (f in list(nv_einsum, jit(nv_einsum, static = "equation"))) {
+      expect_warning(
+        made <- with_promotion(NULL, f(case[[1L]], x), on = c(overflow = "warn")),
+        class = "joist_overflow_warning"
+      )
+      expect_identical(as.vector(as_array(made)), as.integer(case[[3L]]))
+    }
+    on <- c(overflow = "error")
+    expect_error(
+      with_promotion(NULL, nv_einsum(case[[1L]], x), on = on), class = "joist_overflow_error"
+    )
+  }
+  x <- nv_tensor(c(200L, 100L), "ui8")
+  on <- c(overflow = "saturate")
+  expect_identical(as_array(with_promotion(NULL, nv_einsum("i->", x), on = on)), 255L)
+  expect_warning(
+    with_promotion(NULL, nv_einsum("i->", nv_tensor(c(TRUE, TRUE))), on = c(overflow = "warn")),
+    class = "joist_overflow_warning"
+  )
+  expect_identical(as_array(nv_einsum("i->", nv_tensor(c(TRUE, FALSE)))), TRUE)
+})
