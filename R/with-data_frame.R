@@ -96,7 +96,9 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #' partner, `"left"` all rows of `x`, `"full"` also those of `y`, which come last; `"semi"` and
 #' `"anti"` keep the rows of `x` with and without a partner. `"rolling"` gives each row of `x` the
 #' last row of `y` whose last key is not greater and whose other keys are equal: the last
-#' observation carried forward. Missing keys equal one another, except the last one of a rolling
+#' observation carried forward. Keys of two classes are compared by their values: text and factors
+#' beside others as text, which the keys of a full join then are, and dates beside date-times as
+#' midnight in UTC. Missing keys equal one another, except the last one of a rolling
 #' join, which has no partner.
 #'
 #' @param object A data frame or a tensor.
@@ -110,8 +112,9 @@ as.data.frame.nv_tensor <- function(x, row.names = NULL, optional = FALSE, ...,
 #'   data frame has no such row.
 #' @section Errors: `joist_value_error` for a tensor while `jit()` traces and for [nv_aval()], as
 #'   the number of elements that are left depends on values; if `x` or `y` is not a data frame, for
-#'   an invalid `how` and for keys that are not columns; and for a merged data frame of 2^31 rows or
-#'   more.
+#'   an invalid `how` and for keys that are not columns; for keys of dates, times or durations
+#'   beside numbers, and durations beside dates or times; and for a merged data frame of 2^31 rows
+#'   or more.
 #' @examples
 #' na.omit(data.frame(x = nv_tensor(c(1, NA, 3), "ui8"), y = 1:3))
 #' na.omit(nv_tensor(c(1, NaN, NA)))

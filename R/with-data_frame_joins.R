@@ -56,6 +56,50 @@ rolling_rows <- function(keys_x, keys_y) {
   list(x = seq_len(n), y = y)
 }
 
+# Keys of two classes as keys of one; text if one of them is text, or only one a factor.
+comparable_keys <- function(x, y) {
+  keys <- list(key_beside(x, y), key_beside(y, x))
+  are <- function(what) vapply(keys, inherits, NA, what)
+  tensor <- any(are("nv_tensor"))
+  text <- vapply(keys, is.character, NA)
+  if (!tensor && (sum(text) == 1L || sum(are("factor")) == 1L)) {
+    return(lapply(keys, as.character))
+  }
+  long <- which(are("integer64"))
+  if (length(long) == 1L) keys <- keys_beside_long(keys, long)
+  for (what in c("Date", "POSIXct", "difftime", if (!tensor) "integer64")) {
+    if (sum(are(what)) == 1L) {
+      stop_joist(
+        "joist_value_error", "keys of the classes ", class(x)[1L], " and ", class(y)[1L],
+        " cannot be compared"
+      )
+    }
+  }
+  keys
+}
+
+# A key for another: dates beside date-times as these, and NA as missing values of its class.
+key_beside <- function(key, other) {
+  if (inherits(key, "Date") && inherits(other, "POSIXct")) {
+    return(structure(
+      86400 * as.numeric(key), class = class(other), tzone = attr(other, "tzone")
+    ))
+  }
+  unknown <- is.logical(key) && !is.object(key) && all(is.na(key))
+  if (unknown) other[rep(NA_integer_, length(key))] else key
+}
+
+# One integer64 and R numbers: both integer64 if these are whole, else both doubles.
+keys_beside_long <- function(keys, long) {
+  number <- keys[[3L - long]]
+  if (!is.object(number) && (is.numeric(number) || is.logical(number))) {
+    whole <- all(is.na(number) | number == trunc(number) & abs(number) < 2^63)
+    at <- if (whole) 3L - long else long
+    keys[[at]] <- as_array(nv_tensor(keys[[at]], "i64"), if (whole) "integer64")
+  }
+  keys
+}
+
 # The keys of rows of x, then of y, as one key. Of two types, each is numbered by its match.
 joined_keys <- function(x, y) {
   tensors <- c(inherits(x, "nv_tensor"), inherits(y, "nv_tensor"))
@@ -86,10 +130,11 @@ join_frames <- function(x, y, how, as, by = intersect(names(x), names(y)), by.x 
   if (!are_columns(by.x, x) || !are_columns(by.y, y) || length(by.x) != length(by.y)) {
     stop_joist("joist_value_error", "`by` must name the columns of both data frames to merge by")
   }
-  keys <- list(unclass(x)[by.x], unname(unclass(y)[by.y]))
-  for (column in unlist(keys, FALSE)) {
+  for (column in c(unclass(x)[by.x], unclass(y)[by.y])) {
     if (is_tensor(column)) check_elements(column, "nv_merge()")
   }
+  pairs <- Map(comparable_keys, unclass(x)[by.x], unclass(y)[by.y])
+  keys <- list(lapply(pairs, `[[`, 1L), unname(lapply(pairs, `[[`, 2L)))
   rows <- if (how == "rolling") rolling_rows(keys[[1L]], keys[[2L]])
   if (is.null(rows)) rows <- joined_rows(keys[[1L]], keys[[2L]], how)
   if (as == "rows") {
@@ -103,10 +148,9 @@ join_frames <- function(x, y, how, as, by = intersect(names(x), names(y)), by.x 
     }
     beside <- lapply(unclass(y)[setdiff(names(y), by.y)], `[`, rows$y)
     both <- intersect(names(taken), names(beside))
-    both <- setdiff(both, by.x)
-    marked <- function(names, end) ifelse(names %in% both, paste0(names, end), names)
-    names(taken) <- marked(names(taken), suffixes[1L])
-    names(beside) <- marked(names(beside), suffixes[2L])
+    marked <- function(names, both, end) ifelse(names %in% both, paste0(names, end), names)
+    names(taken) <- marked(names(taken), setdiff(both, by.x), suffixes[1L])
+    names(beside) <- marked(names(beside), both, suffixes[2L])
     taken <- c(taken, beside)
   }
   structure(taken, row.names = .set_row_names(length(rows$x)), class = "data.frame")

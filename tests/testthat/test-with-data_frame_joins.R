@@ -100,3 +100,36 @@ test_that("what is no join is refused", {
   expect_refusal(nv_merge(a, a, by = "z", how = "left"), "joist_value_error", "`by`")
   expect_refusal(nv_merge(a, a, by = "k", how = "left", as = "x"), "joist_value_error", "`as`")
 })
+
+test_that("keys of two classes are compared by their values, in either order", {
+  both <- function(x, y, how) {
+    frames <- list(list2DF(list(k = x)), list2DF(list(k = y)))
+    list(
+      nv_merge(frames[[1L]], frames[[2L]], by = "k", how = how)$k,
+      nv_merge(frames[[2L]], frames[[1L]], by = "k", how = how)$k
+    )
+  }
+  f <- factor(c("b", "7"))
+  expect_identical(both(f, c("7", "c"), "full"), list(c("b", "7", "c"), c("7", "c", "b")))
+  expect_identical(both(f, c(7, 9), "full"), list(c("b", "7", "9"), c("7", "9", "b")))
+  expect_identical(both(f, factor("a"), "full")[[1L]], factor(c("b", "7", "a"), c("7", "b", "a")))
+  day <- as.Date("2020-01-02")
+  noon <- as.POSIXct("2020-01-02 12:00", tz = "UTC")
+  for (how in c("inner", "semi", "rolling")) expect_length(both(day, noon - 43200, how)[[1L]], 1L)
+  expect_identical(lengths(both(day, noon, "inner")), c(0L, 0L))
+  expect_identical(both(day, noon, "full"), list(noon - c(43200, 0), noon - c(0, 43200)))
+  expect_identical(both(day, "x", "full"), list(c("2020-01-02", "x"), c("x", "2020-01-02")))
+  expect_identical(both(day, NA, "full")[[1L]], c(day, NA))
+  for (other in list(5, 5L, as.difftime(5, units = "days"), nv_tensor(5L))) {
+    expect_refusal(both(day, other, "inner"), "joist_value_error", "Date")
+  }
+  long <- as_array(nv_tensor(c(5L, 7L), "i64"), "integer64")
+  expect_identical(both(long, c(5, 6), "inner"), list(long[1L], 5))
+  expect_identical(as.character(both(long, c(6, 5, NA), "full")[[2L]]), c("6", "5", NA, "7"))
+  expect_identical(both(long, 7.5, "full"), list(c(5, 7, 7.5), c(7.5, 5, 7)))
+  expect_identical(both(long, c("5", "x"), "full")[[1L]], c("5", "7", "x"))
+  named <- nv_merge(data.frame(k = 1:2, v = 3:4), data.frame(k = 7:8, l = 1:2),
+    by.x = "k", by.y = "l", how = "inner"
+  )
+  expect_named(named, c("k", "v", "k.y"))
+})
