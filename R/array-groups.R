@@ -135,7 +135,8 @@ print.joist_groups <- function(x, ...) {
 #'   `_var()` and `_sd()`, `_median()` and `_quantile()` the dtype of [nv_mean()]; `_any()` and
 #'   `_all()` are a known `bool`, `_count()` and `_n_distinct()` a known `i64`. A group without an
 #'   element has the sum and the count 0, the product 1, `any` FALSE, `all` TRUE, and otherwise a
-#'   missing value. The last dimension of `_quantile()` is that of `probs`.
+#'   missing value, NaN for means, variances and standard deviations. The last dimension of
+#'   `_quantile()` is that of `probs`.
 #' @section Errors: `joist_value_error` for a `count` that is not a whole number of at least 0,
 #'   for missing `ids`, and for R numbers among them that are not whole; `joist_shape_error` for a
 #'   group out of range, which it names, for a scalar, and if the number of `ids` is not that of

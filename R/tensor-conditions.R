@@ -157,7 +157,8 @@ changed_message <- function(facts, file, line) {
       facts$dtype, if (one) ", at" else ", the first at", " position ", position
     )
     advice <- switch(facts$op,
-      as.double = "use as_array(x, as = \"integer64\") or \"character\"",
+      as.double = ,
+      as.complex = "use as_array(x, as = \"integer64\") or \"character\"",
       put = ,
       update = ,
       convert = "nv_convert() the tensor to a dtype that holds the value, or the value",
@@ -170,7 +171,8 @@ changed_message <- function(facts, file, line) {
     "put" = ,
     "convert" = "assignment",
     "ifelse" = "`if` or nv_ifelse()",
-    "as.double" = "as.double()",
+    "as.double" = ,
+    "as.complex" = paste0(facts$op, "()"),
     "round_div" = "nv_div()",
     paste0("nv_", facts$op, "()")
   )

@@ -101,7 +101,7 @@ matrix_labels <- function(x, extents) {
 print_digits <- function(x, digits) {
   if (is.null(digits)) digits <- getOption("digits")
   own <- if (is_inexact_dtype(x)) max(3, ceiling(-log10(dtype_facts(x)$eps))) else 15
-  as.integer(min(digits, own, 15))
+  as.integer(min(digits, if (own > 15) 22 else own)) # R's own limit
 }
 
 #' @rdname print.nv_tensor

@@ -626,6 +626,7 @@ test_that("tensors print their values and end in the footer", {
   }
   expect_identical(format(nv_tensor(c(1.5, NaN, -Inf))), c(" 1.5", " NaN", "-Inf"))
   expect_identical(format(nv_scalar(pi, "f64"), digits = 3), "3.14")
+  expect_identical(format(nv_scalar(pi, "f64"), digits = 17), format(pi, digits = 17))
   expect_identical(format(nv_tensor(c(1, NA), "f64")), c(" 1", "NA"))
   expect_identical(format(int_tensor(int_max("ui64"), "ui64")), int_max("ui64"))
   expect_identical(printed(nv_aval("f32", c(2, 3), TRUE)), "[ AVALf32?{2x3} ]")
@@ -896,8 +897,8 @@ test_that("as.numeric() says that it rounds", {
   })
   with_promotion(NULL, on = c(loss = "ok"), expect_silent(as.numeric(x)))
   expect_silent(as.numeric(nv_mask(x, c(TRUE, FALSE, TRUE))))
-  expect_warning(rounded <- as.complex(x), "as.complex() rounds 2 elements of i64 to f64",
-    class = "joist_loss_warning", fixed = TRUE
+  expect_warning(rounded <- as.complex(x), "^as[.]complex\\(\\) rounds 2 elements of i64",
+    class = "joist_loss_warning"
   )
   expect_identical(rounded, c(9007199254740992, 3, 9007199254740996) + 0i)
 })
