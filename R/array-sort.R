@@ -126,7 +126,7 @@ has_elements <- function(x) .Call(joist_r_has_elements, x)
 #' @export
 xtfrm.nv_tensor <- function(x) {
   check_elements(x, "xtfrm() and order()", "nv_argsort()")
-  if (!format(dtype(x)) %of% c("i64", "ui64", "c64", "c128")) {
+  if (!format(dtype(x)) %of% c("i64", "ui64") && !is_complex_dtype(x)) {
     # Integers, which R sorts fastest, but the smallest i32 is none of R's.
     ranks <- tryCatch(as.vector(x), joist_value_error = function(e) as.vector(x, "double"))
     return(as_named(ranks, x))

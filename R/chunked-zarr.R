@@ -22,8 +22,9 @@
 #' chunked tensor for each field. Another codec or data type is an error that names it.
 #'
 #' Dtypes that the core specification lacks have the names by which the Zarr extensions register
-#' them, which are those of the Python package ml_dtypes: `bfloat16`, `int2`, `int4`, `uint2`,
-#' `uint4`, `float4_e2m1fn`, `float6_e2m3fn` and so on. `float8_e4m3fn`, `int1` and `uint1` are
+#' them, most of which are those of the Python package ml_dtypes: `bfloat16`, `int2`, `int4`,
+#' `uint2`, `uint4`, `float4_e2m1fn`, `float6_e2m3fn` and so on, but `complex_float16` and
+#' `complex_bfloat16` for `c32` and `bc32`. `float8_e4m3fn`, `int1` and `uint1` are
 #' written under such names, too, though they are not registered; the library TensorStore has the
 #' first. An element has a byte, whose unused bits are written as 0 and may be set when they are
 #' read. zarr-python (3.1.6) reads none of these, TensorStore (0.1.84) most.

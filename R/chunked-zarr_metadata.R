@@ -142,14 +142,20 @@ metadata_of_v3 <- function(json, key) {
 
 zarr_dtype <- function(x, key) {
   name <- if (is_text_json(x)) as.character(x) else named_field(x, key, "data_type")$name
-  known <- vapply(dtypes(), function(dtype) format(as_dtype(dtype), style = "jax"), "")
-  at <- match(name, known)
+  at <- match(name, zarr_names())
   if (is.na(at)) {
     stop_joist(
       "joist_dtype_error", key, ": `data_type` is \"", name, "\", which joist does not have"
     )
   }
   dtypes()[at]
+}
+
+# The names of all dtypes.
+zarr_names <- function() {
+  names <- vapply(dtypes(), function(dtype) format(as_dtype(dtype), style = "jax"), "")
+  names[c("c32", "bc32")] <- c("complex_float16", "complex_bfloat16")
+  names
 }
 
 regular_grid <- function(grid, shape, key) {
@@ -393,9 +399,8 @@ dtype_of_v2 <- function(x, key) {
   }, "")
   known <- known[is_numpy_code(known)]
   # TensorStore names those that NumPy lacks as version 3 does.
-  plain <- vapply(dtypes(), function(dtype) format(as_dtype(dtype), style = "jax"), "")
-  if (text %in% plain) {
-    return(list(dtype = dtypes()[match(text, plain)], swapped = .Platform$endian == "big"))
+  if (text %in% zarr_names()) {
+    return(list(dtype = dtypes()[match(text, zarr_names())], swapped = .Platform$endian == "big"))
   }
   at <- match(code, known)
   if (is.na(at) || !substr(text, 1L, 1L) %in% c("<", ">", "|")) {
@@ -485,7 +490,7 @@ fill_float <- function(x, dtype) {
 }
 
 fill_complex <- function(x, dtype) {
-  part <- if (dtype == "c64") "f32" else "f64"
+  part <- format(dtype_info(dtype)$real)
   if (inherits(x, "json_number")) x <- list(x, structure("0", class = "json_number"))
   if (!is.list(x) || length(x) != 2L) {
     return(NULL)
@@ -558,7 +563,7 @@ format_metadata <- function(array) {
   names <- array$dimension_names
   fields <- c(
     zarr_format = "3", node_type = "\"array\"", shape = shown(array$shape),
-    data_type = json_strings(format(as_dtype(array$dtype), style = "jax")),
+    data_type = json_strings(zarr_names()[[format(as_dtype(array$dtype))]]),
     chunk_grid = sprintf(
       "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":%s}}", shown(unit_extents(array))
     ),

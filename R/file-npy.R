@@ -7,11 +7,13 @@
 #' Formats 1.0, 2.0 and 3.0 are read, in either byte order and in the order of Fortran or C; format
 #' 1.0 is written. Dtypes that NumPy lacks are written as it writes arrays of the Python package
 #' ml_dtypes: `bf16` as two bytes without a meaning (`V2`), integers and floats of up to a byte as
-#' one (`V1`, but `f1` for `f8E5M2`), with unused bits of 0. NumPy reads them again by
+#' one (`V1`, but `f1` for `f8E5M2`), with unused bits of 0, and `c32` and `bc32` as four (`V4`;
+#' NumPy's own `W4` is read, too, but not by NumPy). NumPy reads them again by
 #' `.view(ml_dtypes.bfloat16)`, `.view(ml_dtypes.int4)` and so on, but not `f1`, which it only
 #' writes (version 2.4): write `nv_bitcast_convert(x, "ui8")` for it.
 #'
-#' A file of `V1` does not say which dtype its elements have: name it, as in `dtype = "f8E4M3FN"`.
+#' A file of `V1`, `V4` or `W4` does not say which dtype its elements have: name it, as in
+#' `dtype = "f8E4M3FN"`.
 #' Elements with fewer bits than their byte are read from the lowest bits; the other bits may be
 #' set. `dtype` can also be used to read the elements of another type by their
 #' bits, such as dates (`M8[s]`) as `"i64"`: it must have as many bytes.
@@ -58,8 +60,9 @@
 #' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid npy
 #'   or npz file (the message names the field of the header), for one with fewer or more bytes than
 #'   its shape needs, for files that cannot be read or written, and when the package zip is missing;
-#'   `joist_dtype_error` for a type without a dtype, for `V1` without a `dtype`, for a `dtype` of
-#'   another size, and with `raw = TRUE` for Python objects and for an array without elements.
+#'   `joist_dtype_error` for a type without a dtype, for `V1`, `V4` and `W4` without a `dtype`, for
+#'   a `dtype` of another size, and with `raw = TRUE` for Python objects and for an array without
+#'   elements.
 #' @source NumPy Enhancement Proposal 1 and the documentation of `numpy.lib.format`.
 #' @examples
 #' file <- tempfile(fileext = ".npy")

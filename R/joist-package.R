@@ -1,6 +1,6 @@
 #' joist: typed arrays with lattice-based type promotion
 #'
-#' Typed n-dimensional arrays in 32 dtypes, with known and ambiguous types and the
+#' Typed n-dimensional arrays in 34 dtypes, with known and ambiguous types and the
 #' promotion rules of your choice. Start with [nv_tensor()], [common_dtype()] and
 #' [jit()]; `vignette("type-promotion")` and `vignette("arrays")` show how they fit together.
 #'

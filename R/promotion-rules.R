@@ -118,6 +118,14 @@ result_dtype <- function(..., rules = NULL) {
 #' | `numpy` | as in ml_dtypes, also `bf16`: many pairs, such as `f8E4M3FN` with `f32` |
 #' | `torch` | themselves and numbers; unsigned integers of up to 4 bits also floats |
 #'
+#' So do `c32` and `bc32`, which are as young; JAX has neither:
+#'
+#' | rules | what `c32` and `bc32` meet |
+#' |---|---|
+#' | `anvil`, `anvl` | themselves, `bool`, and all guesses, which give way |
+#' | `numpy` | as in ml_dtypes: one another, `bool`, `i8`, `ui8`, complex dtypes and numbers |
+#' | `torch` | each other dtype of at least 8 bits but `ui16`, `ui32`, `ui64` and floats of 8 bits |
+#'
 #' JAX divides integers of 2 bits as integers in `/`, `mean()` and linear algebra, and ml_dtypes
 #' divides small integers so in `mean()`: in joist these are errors.
 #'
@@ -368,7 +376,7 @@ restore_promotion <- function(depth) .Call(joist_r_pop_sessions, depth)
 #' single lowest one, the promotion is undefined.
 #'
 #' Node names that are dtypes (`"f32"`), ambiguous dtypes (`"f32?"`) or weak types
-#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, at most 187, which
+#' (`"i*"`, `"f*"`, `"c*"`) mean those; all other names are nodes of your own, at most 183, which
 #' show in tables but are not dtypes of tensors. An ambiguous dtype that is not a node is taken as
 #' the weak type of its category; if the lattice lacks that, too, combining it is undefined.
 #'

@@ -3,7 +3,8 @@
 #' `as_dtype()` makes a dtype from its name, `format()` writes the name, in the spelling of another
 #' library if you like, and `dtypes()` lists all names. The dtypes are `bool`, the signed integers
 #' `i8`, `i16`, `i32`, `i64`, the unsigned `ui8`, `ui16`, `ui32`, `ui64`, the floats `f16`, `bf16`,
-#' `f32`, `f64` and the complex `c64`, `c128`; and the narrow dtypes below.
+#' `f32`, `f64` and the complex `c64`, `c128`; the narrow dtypes and the complex numbers of 32 bits
+#' below.
 #'
 #' Names that count bits and names that count bytes clash: `i8` is a byte here and in StableHLO, but
 #' eight bytes in NumPy's codes. Byte codes are therefore only read with `style = "numpy"` or
@@ -28,6 +29,12 @@
 #'
 #' A tensor cannot be made of a value that its dtype lacks (NaN for `f4E2M1FN`); [nv_convert()]
 #' takes the nearest value instead. See [nv_quantize()] for scales.
+#'
+#' @section Complex numbers of 32 bits:
+#' `c32` and `bc32` are complex numbers of two `f16` or two `bf16`: `complex32` of PyTorch and
+#' ml_dtypes, and `bcomplex32`. They compute in `c64`, and both parts are rounded once, also those
+#' of a `c128`. What is complex whatever the operand, such as [nv_fft()] and the eigenvalues of a
+#' matrix, is `c64`, as of `f16`.
 #'
 #' @param x A dtype, its name (`"f32"`) or an alias (`"float32"`, `"torch.float32"`, `"u8"`,
 #'   `"half"`, `"pred"`, ...), or a tensor, whose dtype is returned. For `format()` and `print()`, a
@@ -92,7 +99,7 @@ Ops.joist_dtype <- function(e1, e2) {
 #'   * `eps` and `smallest`, doubles: the distance from 1 to the next number, and the smallest
 #'     positive number (a subnormal one); `NA` for bool and integers;
 #'   * `compute`, `real`, `complex`: the dtype that operations compute in, that of a complex
-#'     number's parts, and the complex dtype whose parts hold the values;
+#'     number's parts, and a complex dtype of at least 64 bits whose parts hold the values;
 #'   * `names`: the name in each style of [format.joist_dtype()];
 #'   * `npy`, `safetensors`, `arrow`: the codes in these formats, `NA` where one lacks the dtype.
 #' @section Errors: `joist_dtype_error` when there is no such dtype.

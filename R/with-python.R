@@ -6,9 +6,10 @@
 #' @section To Python:
 #' Wherever reticulate takes R objects to Python, as arguments of Python functions, in `py$x <- x`
 #' and by `reticulate::r_to_py(x)`, a tensor becomes a NumPy array of its dtype. Dtypes that NumPy
-#' lacks, `bf16` and the integers and floats of up to a byte such as `i4` and `f8E4M3FN`, become
-#' those of the Python package 'ml_dtypes', which must be installed. The array is read-only, in
-#' Fortran order, and shares the tensor's memory, except for signed integers of fewer than 8 bits;
+#' lacks, `bf16`, `c32`, `bc32` and the integers and floats of up to a byte such as `i4` and
+#' `f8E4M3FN`, become those of the Python package 'ml_dtypes', which must be installed. The array is
+#' read-only, in Fortran order, and shares the tensor's memory, except for signed integers of fewer
+#' than 8 bits and `bc32`;
 #' `numpy.array(a)` is a copy that can be written. Python may keep it as long as it likes, and let
 #' go of it in any thread. A tensor on a GPU is copied to the CPU first. NumPy arrays have no
 #' missing values, so a tensor with missing values is a `joist_value_error`: replace them, or make
@@ -92,6 +93,8 @@ r_to_py.nv_tensor <- function(x, convert = FALSE) { # nolint: object_name_linter
   exchange <- python_exchange()
   type <- numpy_type(format(dtype(x)))
   extents <- as.list(shape(x))
+  # DLPack, which keeps the elements alive, has no such dtype.
+  if (dtype(x) == "bc32") x <- nv_bitcast_convert(x, "ui32")
   # Integers of few bits have no copies of their sign there.
   if (!is.null(type$extension) && dtype_info(dtype(x))$kind == "int") {
     x <- nv_read_bin(nv_write_bin(x), "ui8", shape(x))

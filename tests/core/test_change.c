@@ -20,7 +20,8 @@ static const struct number numbers[JOIST_DTYPE_COUNT] = {
     [JOIST_F4E2M1FN] = {4, 'f'},   [JOIST_F6E2M3FN] = {6, 'f'},   [JOIST_F6E3M2FN] = {6, 'f'},
     [JOIST_F8E3M4] = {8, 'f'},     [JOIST_F8E4M3] = {8, 'f'},     [JOIST_F8E4M3B11FNUZ] = {8, 'f'},
     [JOIST_F8E4M3FN] = {8, 'f'},   [JOIST_F8E4M3FNUZ] = {8, 'f'}, [JOIST_F8E5M2] = {8, 'f'},
-    [JOIST_F8E5M2FNUZ] = {8, 'f'}, [JOIST_F8E8M0FNU] = {8, 'f'},
+    [JOIST_F8E5M2FNUZ] = {8, 'f'}, [JOIST_F8E8M0FNU] = {8, 'f'},  [JOIST_C32] = {16, 'f'},
+    [JOIST_BC32] = {16, 'f'},
 };
 
 static void test_pairs(void) {

@@ -293,6 +293,12 @@ static struct number read_element(joist_dtype dtype, const void *element) {
       return (struct number){decode(F16, *(const uint16_t *)element), 0};
     case JOIST_BF16:
       return (struct number){decode(BF16, *(const uint16_t *)element), 0};
+    case JOIST_C32:
+      return (struct number){decode(F16, ((const uint16_t *)element)[0]),
+                             decode(F16, ((const uint16_t *)element)[1])};
+    case JOIST_BC32:
+      return (struct number){decode(BF16, ((const uint16_t *)element)[0]),
+                             decode(BF16, ((const uint16_t *)element)[1])};
     case JOIST_C64:
       return (struct number){((const float *)element)[0], ((const float *)element)[1]};
     default:

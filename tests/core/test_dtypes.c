@@ -67,6 +67,8 @@ static void test_facts(void) {
       CHECK_INT(compute, bits <= 16 ? JOIST_F32 : dtype);
     } else if (bits < room && kind != JOIST_KIND_BOOL) {
       CHECK_INT(compute, kind == JOIST_KIND_INT ? JOIST_I8 : JOIST_UI8);
+    } else if (kind == JOIST_KIND_COMPLEX) {
+      CHECK_INT(compute, bits == 32 ? JOIST_C64 : dtype);
     } else {
       CHECK_INT(compute, dtype);
     }

@@ -207,7 +207,8 @@ static void test_import_float_range(void) {
   CHECK_INT(error.position, 3);
   CHECK_INT(import(JOIST_HOST_INTEGER64, longs, 1, JOIST_F16), JOIST_ERROR_VALUE);
   EACH_DTYPE(dtype) {
-    if (is_whole(dtype) || dtype == JOIST_F16 || byte_format_of(dtype) != NULL) continue;
+    if (is_whole(dtype) || joist_dtype_real(dtype) == JOIST_F16 || byte_format_of(dtype) != NULL)
+      continue;
     CHECK_INT(import(JOIST_HOST_INTEGER, others, 2, dtype), JOIST_OK);
     CHECK_INT(import(JOIST_HOST_INTEGER64, largest, 2, dtype), JOIST_OK);
     CHECK_INT(import_double(0.1, dtype), JOIST_OK);
@@ -413,7 +414,8 @@ static void test_export_hosts(void) {
               {JOIST_F4E2M1FN, "DCF"},   {JOIST_F6E2M3FN, "DCF"},   {JOIST_F6E3M2FN, "DCF"},
               {JOIST_F8E3M4, "DCF"},     {JOIST_F8E4M3, "DCF"},     {JOIST_F8E4M3B11FNUZ, "DCF"},
               {JOIST_F8E4M3FN, "DCF"},   {JOIST_F8E4M3FNUZ, "DCF"}, {JOIST_F8E5M2, "DCF"},
-              {JOIST_F8E5M2FNUZ, "DCF"}, {JOIST_F8E8M0FNU, "DCF"}};
+              {JOIST_F8E5M2FNUZ, "DCF"}, {JOIST_F8E8M0FNU, "DCF"},  {JOIST_C32, "C"},
+              {JOIST_BC32, "C"}};
   static const char letters[] = "LIDCRWF";
   CHECK_INT(sizeof rows / sizeof *rows, JOIST_DTYPE_COUNT);
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {

@@ -31,7 +31,8 @@ static const struct format formats[JOIST_DTYPE_COUNT] = {
     {"f6E3M2FN", 'f', 3, -4, 5, 'f'}, {"f8E3M4", 'f', 5, -6, 4, 0}, {"f8E4M3", 'f', 4, -9, 8, 0},
     {"f8E4M3B11FNUZ", 'f', 4, -13, 5, 'z'}, {"f8E4M3FN", 'f', 4, -9, 9, 'n'},
     {"f8E4M3FNUZ", 'f', 4, -10, 8, 'z'}, {"f8E5M2", 'f', 3, -16, 16, 0},
-    {"f8E5M2FNUZ", 'f', 3, -17, 16, 'z'}, {"f8E8M0FNU", 'f', 1, -127, 128, 'u'}};
+    {"f8E5M2FNUZ", 'f', 3, -17, 16, 'z'}, {"f8E8M0FNU", 'f', 1, -127, 128, 'u'},
+    {"c32", 'c', 11, -24, 16, 0}, {"bc32", 'c', 8, -133, 128, 0}};
 /* clang-format on */
 
 static bool is_byte(const struct format *format) {

@@ -340,7 +340,8 @@ static void test_writing(void) {
       [JOIST_BOOL] = "|b1", [JOIST_I8] = "|i1",  [JOIST_I16] = "<i2",   [JOIST_I32] = "<i4",
       [JOIST_I64] = "<i8",  [JOIST_UI8] = "|u1", [JOIST_UI16] = "<u2",  [JOIST_UI32] = "<u4",
       [JOIST_UI64] = "<u8", [JOIST_F16] = "<f2", [JOIST_BF16] = "<V2",  [JOIST_F32] = "<f4",
-      [JOIST_F64] = "<f8",  [JOIST_C64] = "<c8", [JOIST_C128] = "<c16", [JOIST_F8E5M2] = "<f1"};
+      [JOIST_F64] = "<f8",  [JOIST_C64] = "<c8", [JOIST_C128] = "<c16", [JOIST_F8E5M2] = "<f1",
+      [JOIST_C32] = "<V4",  [JOIST_BC32] = "<V4"};
   int of_a_byte = 0;
   for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
     of_a_byte += types[d] == NULL;
@@ -353,7 +354,7 @@ static void test_writing(void) {
       char header[JOIST_NPY_LONGEST], want[100];
       const size_t length = joist_npy_format(&elements, header);
       const char *const type = types[d] == NULL ? "<V1" : types[d];
-      const bool ordered = d != JOIST_BF16 && joist_dtype_size(elements.dtype) > 1;
+      const bool ordered = type[1] != 'V' && joist_dtype_size(elements.dtype) > 1;
       const int n =
           snprintf(want, sizeof want, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (2, 3), } ",
                    ordered && big == 1 ? '>' : type[0], type + 1, big == 1 ? "False" : "True");

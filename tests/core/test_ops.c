@@ -97,7 +97,7 @@ static bool has_all_of_byte(joist_dtype dtype, joist_dtype values) {
     for (int code = 0; code < byte_codes(format); code++)
       if (!is_value(dtype, byte_value(format, code))) return false;
     /* bf16 and f32 have the powers of two of f8E8M0FNU, f16 does not. */
-    return dtype != JOIST_F16 || format->special != POWERS;
+    return joist_dtype_real(dtype) != JOIST_F16 || format->special != POWERS;
   }
   for (int64_t k = joist_dtype_min_int(values); k <= (int64_t)joist_dtype_max_int(values); k++)
     if (!is_value(dtype, (double)k)) return false;

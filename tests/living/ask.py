@@ -29,6 +29,7 @@ NAMES = {
 # Of these, and of NumPy's bfloat16, which is ml_dtypes', only common dtypes and some functions are
 # asked.
 SMALL_NAMES = {ml: own for own, ml in ML_NAMES.items()}
+HALVES = {"complex32": "c32", "bcomplex32": "bc32"}  # results, not asked
 SMALL_FUNCTIONS = "sqrt sum cumsum mean".split()
 BINARY = (
     "add sub mul div floor_div mod pow min max atan2 eq lt and bitwise_and shift_left"
@@ -198,10 +199,10 @@ def array_of(name):
 def type_text(result):
     dtype = getattr(result, "dtype", result)
     name = str(dtype).replace("torch.", "").replace("array_api_strict.", "")
-    if name not in NAMES and name not in SMALL_NAMES:
+    if name not in {**NAMES, **SMALL_NAMES, **HALVES}:
         name = getattr(dtype, "name", getattr(dtype, "__name__", name))
     known = name == "bool" or not (weak and getattr(result, "weak_type", False))
-    return {**NAMES, **SMALL_NAMES}.get(name, name) + ("" if known else "?")
+    return {**NAMES, **SMALL_NAMES, **HALVES}.get(name, name) + ("" if known else "?")
 
 
 def asked(f, *arguments):

@@ -33,7 +33,8 @@ PYTHON = {"b*": True, "i*": 1, "f*": 1.5, "c*": 1j}
 # NumPy's and ml_dtypes' names, which most libraries share.
 NAMES = {
     "bool": "bool", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
-    "complex64": "c64", "complex128": "c128", "int1": "int1", "uint1": "uint1",
+    "complex32": "c32", "bcomplex32": "bc32", "complex64": "c64", "complex128": "c128",
+    "int1": "int1", "uint1": "uint1",
     "float4_e2m1fn": "f4E2M1FN", "float6_e2m3fn": "f6E2M3FN", "float6_e3m2fn": "f6E3M2FN",
     "float8_e3m4": "f8E3M4", "float8_e4m3": "f8E4M3", "float8_e4m3b11fnuz": "f8E4M3B11FNUZ",
     "float8_e4m3fn": "f8E4M3FN", "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e5m2": "f8E5M2",

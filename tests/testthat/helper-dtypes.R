@@ -4,7 +4,7 @@
 kind_of <- function(dtype) {
   kinds <- c(
     bool = "bool", i = "int", int = "int", ui = "uint", uint = "uint", f = "float", bf = "float",
-    c = "complex"
+    c = "complex", bc = "complex"
   )
   unname(kinds[sub("[0-9].*$", "", dtype)])
 }
@@ -138,7 +138,7 @@ round_from_compute <- function(x, dtype) {
   if (width_of(dtype) < 32) round_to(round_to(x, "f32"), dtype) else round_to(x, dtype)
 }
 
-part_of <- function(dtype) if (dtype == "c64") "f32" else "f64"
+part_of <- function(dtype) switch(dtype, c32 = "f16", bc32 = "bf16", c64 = "f32", "f64")
 
 float_values <- function(dtype) {
   positive <- c(
@@ -185,6 +185,11 @@ held <- function(x, dtype) {
   (x - low) %% 2^width_of(dtype) + low
 }
 
+
+# What results in a complex dtype may be off, by what those in c64 and c128 may.
+complex_tolerance <- function(dtype, single, double) {
+  switch(dtype, c32 = 2^-8, bc32 = 2^-5, c64 = single, double)
+}
 
 complex_values <- function(dtype) {
   re <- round_to(c(0, 1, -1, 0.5, 3, -2.25, 0.1, 10), part_of(dtype))
@@ -416,9 +421,16 @@ own_exports <- function() {
   Filter(is_own, setdiff(sort(getNamespaceExports("joist")), "%*%"))
 }
 
+with_halves <- function(cells) {
+  for (half in intersect(c("f16", "bf16"), if ("c*" %in% rownames(cells)) rownames(cells))) {
+    cells[half, "c*"] <- cells["c*", half] <- if (half == "f16") "c32" else "bc32"
+  }
+  cells
+}
+
 # Cells in which a library has moved on since its table was published: NumPy, whose ml_dtypes have
 # bf16; and torch.result_type() of PyTorch 2.15.0, where ui16, ui32 and ui64 meet themselves, floats
-# and numbers, and numbers do not become double first.
+# and numbers, numbers do not become double first, and complex ones have c32 and bc32.
 as_living <- function(rules, cells) {
   if (rules == "numpy" && "bf16" %in% rownames(cells)) {
     living <- living_table("numpy_ml_dtypes")
@@ -435,6 +447,7 @@ as_living <- function(rules, cells) {
   if (rules != "torch") {
     return(cells)
   }
+  cells <- with_halves(cells)
   wide <- intersect(c("ui16", "ui32", "ui64"), rownames(cells))
   # True is a number, too: torch.result_type(tensor of ui16, True) is ui16.
   with_number <- c("bool?" = NA, "i*" = NA, "f*" = "f32", "c*" = "c64")

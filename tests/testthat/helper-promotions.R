@@ -11,7 +11,9 @@ on_all <- function(level) structure(rep(level, length(kinds)), names = kinds)
 
 # ---- kinds, from the names of dtypes and IEEE 754 ----
 
-part_of <- function(dtype) switch(dtype, c64 = "f32", c128 = "f64", dtype)
+part_of <- function(dtype) {
+  switch(dtype, c32 = "f16", bc32 = "bf16", c64 = "f32", c128 = "f64", dtype)
+}
 is_int <- function(dtype) kind_of(dtype) %in% c("int", "uint")
 # Of the largest value, and of the least with the sign left out, as powers of two.
 int_bits <- function(dtype) width_of(dtype) - (kind_of(dtype) == "int")

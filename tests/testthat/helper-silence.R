@@ -24,7 +24,10 @@ texts_in <- function(from) {
       values <- c(tops, float_min_subnormal(from), 1.5, -0.75, 3, 0.1, 2049, Inf, -Inf, NaN)
       unique(exact_text(round_to(values, from)))
     },
-    complex = exact_text(c(round_to(0.1, "f32"), 2049, float_max("f32")))
+    complex = {
+      part <- switch(from, c32 = "f16", bc32 = "bf16", "f32")
+      exact_text(c(round_to(c(0.1, 2049), part), float_max(part)))
+    }
   )
 }
 
@@ -322,7 +325,7 @@ plain <- function(text) if (is.na(text)) "NA" else sub("^-0$", "0", text)
 
 multiplying <- c("times", "jit times", "outer", "einsum", "matmul", "scatter_add", "scatter_mul")
 exporting <- c("numeric", "vector", "to_r", "npy", "integer", "integer64")
-complex_dtypes <- c("c64", "c128")
+complex_dtypes <- complexes()
 # By compiled code on what R sees: NaN and what R lacks is NA, as the least i32, floats are R's, and
 # bit64's own integers are data.table's matter.
 is_viewed <- function(name) startsWith(name, "dt_") || name == "rbindlist"

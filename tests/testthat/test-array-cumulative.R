@@ -58,7 +58,7 @@ test_that("complex sums and products", {
   for (d in complexes()) {
     v <- matrix(complex_values(d)[2:7], 2)
     x <- nv_tensor(v, d)
-    digits <- if (d == "c64") 1e-6 else 1e-14
+    digits <- complex_tolerance(d, 1e-6, 1e-14)
     expect_equal(as_array(cumsum(x)), cumsum(v), tolerance = digits)
     expect_equal(as_array(cumprod(x)), cumprod(v), tolerance = digits)
     expect_equal(as_array(nv_cumsum(x, 2)), along_in_r(v, 2, cumsum), tolerance = digits)

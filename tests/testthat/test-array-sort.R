@@ -160,7 +160,7 @@ test_that("sort() gives positions where they are wanted, as base R's", {
 })
 
 test_that("base R's order() and rank() go by what xtfrm() gives, for every dtype", {
-  for (dtype in grep("^c", dtypes(), value = TRUE, invert = TRUE)) {
+  for (dtype in setdiff(dtypes(), complexes())) {
     for (v in list(c(3, 1, 2, 1, 0), numeric(), 5, c(1, 1, 1))) {
       x <- nv_convert(nv_tensor(v), dtype)
       numbers <- as.double(nv_convert(x, "f64"))

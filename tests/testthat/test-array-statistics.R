@@ -217,7 +217,7 @@ test_that("complex numbers: the variance is real", {
       var(Re(v)) + var(Im(v)), sqrt(sum(Mod(v)^2)), sum(Mod(v)), max(Mod(v)), sum(v != 0)
     )
     got <- list(nv_var(x), nv_norm(x), nv_norm(x, p = 1), nv_norm(x, p = Inf), nv_count_nonzero(x))
-    expect_equal(vapply(got, as_array, 1), want, tolerance = if (d == "c64") 1e-6 else 1e-14)
+    expect_equal(vapply(got, as_array, 1), want, tolerance = complex_tolerance(d, 1e-6, 1e-14))
     expect_identical(type_of(nv_var(x)), part_of(d))
   }
 })

@@ -37,7 +37,8 @@ test_that("types of a seed are R's, and what they cannot hold is an error", {
   type_of <- c(
     bool = "logical", i8 = "integer", i16 = "integer", i32 = "integer", ui8 = "integer",
     ui16 = "integer", ui32 = "double", i64 = "double", ui64 = "double", f16 = "double",
-    bf16 = "double", f32 = "double", f64 = "double", c64 = "complex", c128 = "complex"
+    bf16 = "double", f32 = "double", f64 = "double", c64 = "complex", c128 = "complex",
+    c32 = "complex", bc32 = "complex"
   )
   expect_setequal(names(type_of), wide(dtypes()))
   for (dtype in names(type_of)) {

@@ -25,7 +25,7 @@ with_npy <- function(descr, shape, data) {
 test_that("these are all dtypes of up to a byte that other tests of files leave out", {
   wide <- c(
     "bool", paste0("i", c(8, 16, 32, 64)), paste0("ui", c(8, 16, 32, 64)), "f16", "bf16", "f32",
-    "f64", "c64", "c128"
+    "f64", "c64", "c128", "c32", "bc32"
   )
   expect_setequal(names(bits), setdiff(dtypes(), wide))
 })

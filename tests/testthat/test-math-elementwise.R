@@ -513,7 +513,7 @@ test_that("complex arithmetic is base R's", {
     v <- pairs_of(complex_values(d))
     a <- nv_tensor(v$a, d)
     b <- nv_tensor(v$b, d)
-    tolerance <- if (d == "c64") 2e-6 else 1e-14
+    tolerance <- complex_tolerance(d, 2e-6, 1e-14)
     for (op in names(arithmetic_ops)) {
       keep <- op != "div" | v$b != 0
       got <- as_array(nv(op)(a, b))
@@ -525,7 +525,7 @@ test_that("complex arithmetic is base R's", {
       expect_identical(as_array(a + b), v$a + v$b)
       expect_identical(as_array(a * b), v$a * v$b)
     }
-    keep <- v$a != 0
+    keep <- v$a != 0 & Mod(v$a^v$b) < float_max(part_of(d))
     got <- as_array(nv_pow(a, b))[keep]
     want <- (v$a^v$b)[keep]
     expect_lt(max(Mod(got - want) / pmax(Mod(want), 1e-3)), 40 * tolerance, label = paste("pow", d))
@@ -542,7 +542,7 @@ test_that("complex functions and parts are base R's", {
     v <- complex_values(d)
     v <- v[v != 0 & Mod(v) != 1 & Im(v) != 0]
     x <- nv_tensor(v, d)
-    tolerance <- if (d == "c64") 1e-5 else 1e-13
+    tolerance <- complex_tolerance(d, 1e-5, 1e-13)
     for (op in in_r) {
       want <- math_ops[[op]](v)
       off <- max(Mod(as_array(nv(op)(x)) - want) / pmax(Mod(want), 1))
@@ -576,7 +576,7 @@ test_that("expm1(), log1p() and round() of complex numbers keep small parts", {
   v <- as.vector(outer(sizes, exp(1i * c(0.1, 1, 2, 3, -0.5, -2.5))))
   # By their series, where the sum and the difference with 1 would lose the digits.
   small <- Mod(v) <= 1e-5
-  for (d in complexes()) {
+  for (d in c("c64", "c128")) {
     x <- nv_tensor(v, d)
     v <- as_array(x)
     tolerance <- if (d == "c64") 1e-6 else 1e-14
@@ -603,7 +603,7 @@ test_that("log2() and log10() of complex 0 and Inf have no NaN", {
     for (base in c(2, 10)) {
       got <- as_array(nv(paste0("log", base))(nv_tensor(v, d)))
       expect_identical(Re(got), c(-Inf, Inf, Inf, Inf, Inf))
-      expect_equal(Im(got), angle / log(base), tolerance = if (d == "c64") 1e-6 else 1e-15)
+      expect_equal(Im(got), angle / log(base), tolerance = complex_tolerance(d, 1e-6, 1e-15))
     }
   }
 })

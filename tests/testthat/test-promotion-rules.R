@@ -151,7 +151,7 @@ test_that("anvil's dtypes of up to a byte meet bool, themselves and guesses of t
 })
 
 test_that("JAX's edges to dtypes of up to a byte are listed where asked for", {
-  small <- setdiff(dtypes(), documented_dtypes)
+  small <- setdiff(dtypes(), c(documented_dtypes, complexes()))
   expect_length(small, 17)
   for (rules in c("jax", "jax_x32", "jax_strict", "jax_strict_x32")) {
     listed <- lattice_edges(rules)
@@ -263,7 +263,7 @@ test_that("result_dtype() looks at ranks and values where the rules do", {
   expect_identical(result("i8", 200L, rules = "numpy"), "i8")
   expect_identical(result("f32", 1e300, rules = "dask_legacy"), "f64")
   expect_identical(result("i64", 1.5, rules = "torch"), "f32")
-  expect_identical(result("f16", 1i, rules = "torch"), "c64")
+  expect_identical(result("f16", 1i, rules = "torch"), "c32")
   expect_identical(result(1, rules = "jax"), "f64?")
   expect_identical(result(TRUE, rules = "jax"), "bool")
   expect_error(result_dtype(), class = "joist_value_error")
@@ -391,12 +391,12 @@ test_that("edges that order nothing are errors", {
   )
   expect_error(promotion_lattice(data.frame(from = NA, to = "f16")), class = "joist_value_error")
   expect_error(
-    promotion_lattice(data.frame(from = sprintf("n%d", 1:187), to = "top")), "187",
+    promotion_lattice(data.frame(from = sprintf("n%d", 1:183), to = "top")), "183",
     class = "joist_promotion_error"
   )
-  many <- promotion_lattice(data.frame(from = sprintf("n%d", 1:186), to = "top"))
-  expect_identical(promotion_table(many, "n1", c("n1", "n186"))[1, ], c(n1 = "n1", n186 = "top"))
-  expect_length(check_lattice(many)$nodes, 187)
+  many <- promotion_lattice(data.frame(from = sprintf("n%d", 1:182), to = "top"))
+  expect_identical(promotion_table(many, "n1", c("n1", "n182"))[1, ], c(n1 = "n1", n182 = "top"))
+  expect_length(check_lattice(many)$nodes, 183)
 })
 
 test_that("anvil and JAX are lattices, NumPy and TensorFlow are not", {

@@ -87,7 +87,7 @@ test_that("normal numbers are normal, in every float and complex dtype", {
     }
     expect_lt(abs(cor(Re(z), Im(z))), 5 / sqrt(50000))
     moved <- draws(nv_rnorm(50000, 3 - 4i, 2, dtype = d, key = nv_key(24)))
-    expect_equal(moved, 3 - 4i + 2 * z, tolerance = if (d == "c64") 1e-6 else 1e-14)
+    expect_equal(moved, 3 - 4i + 2 * z, tolerance = complex_tolerance(d, 1e-6, 1e-14))
   }
 })
 

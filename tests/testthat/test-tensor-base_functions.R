@@ -42,7 +42,9 @@ tolerance_of <- function(d) {
   if (d %in% floats() && is_narrow(d)) {
     return(2^(1 - float_spec(d)$digits))
   }
-  switch(d, f16 = , bf16 = 2^-7, f32 = , c64 = 2^-20, f64 = , c128 = 2^-45, 2^-20)
+  switch(d,
+    f16 = , bf16 = , c32 = , bc32 = 2^-7, f32 = , c64 = 2^-20, f64 = , c128 = 2^-45, 2^-20
+  )
 }
 
 test_that("rowSums() and relatives reduce the dimensions that base R reduces", {

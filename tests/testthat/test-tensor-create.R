@@ -148,7 +148,8 @@ test_that("fill, iota and eye", {
 natural <- c(
   bool = "logical", i8 = "integer", i16 = "integer", i32 = "integer", i64 = "double",
   ui8 = "integer", ui16 = "integer", ui32 = "double", ui64 = "double", f16 = "double",
-  bf16 = "double", f32 = "double", f64 = "double", c64 = "complex", c128 = "complex"
+  bf16 = "double", f32 = "double", f64 = "double", c64 = "complex", c128 = "complex",
+  c32 = "complex", bc32 = "complex"
 )
 natural[narrow()] <- ifelse(kind_of(narrow()) == "float", "double", "integer")
 

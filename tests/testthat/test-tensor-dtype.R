@@ -21,6 +21,8 @@ for (name in rownames(byte_floats)) {
   ml_dtype <- tolower(sub("^f([468])", "float\\1_", name))
   spellings[[name]] <- c(name, ml_dtype, ml_dtype, name)
 }
+spellings$c32 <- c("c32", "complex32", "complex32", "complex<f16>")
+spellings$bc32 <- c("bc32", "bcomplex32", "bcomplex32", "complex<bf16>")
 column <- c(anvil = 1, jax = 2, torch = 2, jep = 3, numpy = 3, stablehlo = 4)
 
 test_that("the dtypes are in canonical order", {
@@ -57,7 +59,8 @@ test_that("aliases are read", {
     int64 = "i64", u8 = "ui8", u16 = "ui16", u32 = "ui32", u64 = "ui64", uint8 = "ui8",
     uint16 = "ui16", uint32 = "ui32", uint64 = "ui64", float16 = "f16", half = "f16",
     bfloat16 = "bf16", float32 = "f32", float = "f32", single = "f32", float64 = "f64",
-    double = "f64", complex64 = "c64", complex128 = "c128"
+    double = "f64", complex64 = "c64", complex128 = "c128",
+    complex32 = "c32", bcomplex32 = "bc32", chalf = "c32"
   )
   for (alias in names(aliases)) expect_identical(format(as_dtype(alias)), aliases[[alias]])
   expect_identical(format(as_dtype("i8")), "i8")
@@ -122,7 +125,7 @@ test_that("dtype_info() gives the limits that IEEE 754 and two's complement defi
     for (style in names(info$names)) {
       expect_identical(info$names[[style]], format(as_dtype(d), style))
     }
-    real <- switch(d, c64 = "f32", c128 = "f64", d)
+    real <- if (kind_of(d) == "complex") part_of(d) else d
     expect_identical(format(info$real), real)
     expect_identical(format(dtype(info$min)), real)
     if (info$kind %in% c("float", "complex")) {

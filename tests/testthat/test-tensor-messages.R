@@ -155,7 +155,7 @@ test_that("doubles beyond 2^53 that R may have rounded are warned about", {
 test_that("expect_equal_tensor() has the tolerance of the dtype", {
   for (d in c("f16", "bf16", "f32", "f64", "c64", "c128")) {
     x <- nv_tensor(c(1, 2, -3), d)
-    ulp <- 2^-switch(d, f16 = 10, bf16 = 7, f32 = , c64 = 23, 52)
+    ulp <- 2^-switch(d, f16 = , c32 = 10, bf16 = , bc32 = 7, f32 = , c64 = 23, 52)
     near <- nv_tensor(c(1, 2, -3) * (1 + 2 * ulp), d)
     expect_false(identical(as.vector(near), as.vector(x)))
     expect_success(expect_equal_tensor(x, x))

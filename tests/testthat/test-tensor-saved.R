@@ -4,8 +4,9 @@ for (file in list.files(test_path("saved"), "[.]rds$", full.names = TRUE)) {
   version <- sub("[.]rds$", "", basename(file))
 
   test_that(paste("tensors of version", version, "are what they were"), {
-    # 0.1.0 had none of up to a byte.
-    expect_setequal(names(saved$tensors), if (version == "0.1.0") wide(dtypes()) else dtypes())
+    # 0.1.0 had none of up to a byte, and these have no complex numbers of 32 bits.
+    known <- setdiff(dtypes(), c("c32", "bc32"))
+    expect_setequal(names(saved$tensors), if (version == "0.1.0") wide(known) else known)
     for (case in saved$tensors) {
       x <- case$tensor
       expect_identical(format(dtype(x)), case$dtype)

@@ -27,7 +27,7 @@ region <- function(x, start, n) .Call(c_code$by_region, x, as.double(start), as.
 # The values of sample_tensor() as R shows them, known without joist.
 shown_values <- function(d, n) {
   values <- sample_values(d, n)
-  if (d %in% c("bool", "c64", "c128")) return(values)
+  if (d %in% c("bool", complexes())) return(values)
   if (d %in% c("i64", "ui32", "ui64") || kind_of(d) == "float") values else as.integer(values)
 }
 

@@ -18,7 +18,7 @@ versions <- function(type) if (type %in% sub_byte) TRUE else c(TRUE, FALSE)
 
 test_that("every dtype and rank comes back with the same bits", {
   set.seed(1)
-  for (type in dtypes()) {
+  for (type in setdiff(dtypes(), "bc32")) { # which DLPack lacks
     for (shape in shapes) {
       x <- random_tensor(type, shape)
       for (versioned in versions(type)) {
@@ -154,7 +154,7 @@ test_that("memory is kept while it is read, and freed afterwards", {
 })
 
 test_that("missing values are an error, or another value", {
-  for (type in dtypes()) {
+  for (type in setdiff(dtypes(), "bc32")) { # which DLPack lacks
     one <- if (type == "int1") -1 else 1 # the largest of int1 is 0
     x <- nv_convert(nv_tensor(matrix(c(one, NA, 0, NA), 2), "f32"), type)
     want <- nv_convert(nv_tensor(matrix(c(one, one, 0, one), 2), "f32"), type)

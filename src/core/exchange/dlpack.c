@@ -35,7 +35,7 @@ static joist_dtype dtype_of(struct joist_dl_dtype published) {
   for (int k = 0; k < JOIST_DTYPE_COUNT; k++) {
     const struct joist_dl_dtype own = joist_dlpack_dtype((joist_dtype)k);
     const bool in_lanes = published.lanes > 1 && joist_has_unused_bits((joist_dtype)k);
-    if (own.code == published.code && own.bits == published.bits &&
+    if (own.code != JOIST_DL_NONE && own.code == published.code && own.bits == published.bits &&
         (own.lanes == published.lanes || in_lanes))
       return (joist_dtype)k;
   }
@@ -133,8 +133,10 @@ struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_dev
   return versioned(&tensor, keep);
 }
 
-joist_status joist_dlpack_check_given(joist_dtype dtype, struct joist_error *error) {
-  if (!joist_has_unused_bits(dtype)) return JOIST_OK;
+joist_status joist_dlpack_check(joist_dtype dtype, bool given, struct joist_error *error) {
+  if (joist_dlpack_dtype(dtype).code == JOIST_DL_NONE)
+    return JOIST_FAIL(error, JOIST_E_DLPACK_CODE, .type = {{dtype, false}});
+  if (!given || !joist_has_unused_bits(dtype)) return JOIST_OK;
   return JOIST_FAIL(error, JOIST_E_DLPACK_PACKED, .type = {{dtype, false}});
 }
 

@@ -35,7 +35,8 @@ enum {
   JOIST_DL_FLOAT8_E8M0FNU = 14,
   JOIST_DL_FLOAT6_E2M3FN = 15,
   JOIST_DL_FLOAT6_E3M2FN = 16,
-  JOIST_DL_FLOAT4_E2M1FN = 17
+  JOIST_DL_FLOAT4_E2M1FN = 17,
+  JOIST_DL_NONE = 255 /* none yet */
 };
 /* Flags: the memory must not be written; it was copied for whom it is given to; elements of fewer
  * than 8 bits have a byte each, and are not packed. */
@@ -84,7 +85,7 @@ struct joist_dl_dtype joist_dlpack_dtype(joist_dtype dtype);
 /* ---- out ---- */
 
 /* Column-major elements on a device, to be read by others, who become one more holder; and for
- * those who may write to them, of a dtype of at least 8 bits: see joist_dlpack_check_given().
+ * those who may write to them, of a dtype of at least 8 bits: see joist_dlpack_check().
  * NULL if allocation fails. */
 struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_device device,
                                              joist_dtype dtype, const struct joist_shape *shape,
@@ -92,9 +93,10 @@ struct joist_dl_versioned *joist_dlpack_lend(void *elements, struct joist_dl_dev
 struct joist_dl_managed *joist_dlpack_give(void *elements, struct joist_dl_device device,
                                            joist_dtype dtype, const struct joist_shape *shape,
                                            struct joist_keep_alive *keep);
-/* Fails for dtypes whose elements are packed in DLPack before version 1.1. */
-joist_status joist_dlpack_check_given(joist_dtype dtype,
-                                      struct joist_error *error) JOIST_MUST_CHECK;
+/* Fails for dtypes without a code, and where `given` for those whose elements are packed in DLPack
+ * before version 1.1. */
+joist_status joist_dlpack_check(joist_dtype dtype, bool given,
+                                struct joist_error *error) JOIST_MUST_CHECK;
 /* From any thread, for what joist_dlpack_lend() made: one more for the same memory; one whose
  * elements are a copy that may be written, of what is on the CPU. NULL when memory is out. */
 struct joist_dl_versioned *joist_dlpack_again(const struct joist_dl_versioned *lent);

@@ -187,7 +187,7 @@ static joist_status read_as(struct slice code, joist_dtype dtype, struct joist_e
 /* A type without a dtype. */
 static joist_status read_other(struct slice descr, struct slice code, struct reading *reading,
                                struct joist_error *error) {
-  bool known = strchr("?biufcmMOSaUV", code.text[0]) != NULL;
+  bool known = strchr("?biufcmMOSaUVW", code.text[0]) != NULL;
   for (size_t k = 1; k < code.length && code.text[k] != '['; k++)
     known = known && code.text[k] >= '0' && code.text[k] <= '9';
   if (!known) return bad("descr", "is not a NumPy type", descr.text, descr.length, error);
@@ -196,8 +196,10 @@ static joist_status read_other(struct slice descr, struct slice code, struct rea
     reading->descr = descr;
     return JOIST_OK;
   }
-  if (!same(code, "V1")) return no_dtype(descr, error);
-  return JOIST_FAIL(error, JOIST_E_FILE_UNTYPED, .name = {"npy"}, .number = {1},
+  /* ml_dtypes writes W for all complex numbers of two narrow floats. */
+  const bool halves = same(code, "V4") || same(code, "W4");
+  if (!halves && !same(code, "V1")) return no_dtype(descr, error);
+  return JOIST_FAIL(error, JOIST_E_FILE_UNTYPED, .name = {"npy"}, .number = {halves ? 4 : 1},
                     .text = {shown(descr.text, descr.length)});
 }
 

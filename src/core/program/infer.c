@@ -677,8 +677,9 @@ joist_status joist_infer(const struct joist_rules *rules, joist_op op,
   set_results(op, signature->result);
   for (int k = 0; k < JOIST_ELEMENT_OPERANDS; k++) signature->operand[k] = d.operand[k];
   if (joist_op_has(op, signature->compute)) return JOIST_OK;
+  const joist_dtype own = operands[0].type.dtype;
   return JOIST_FAIL(error, undefined_code(op, computed), .op = joist_op_name(op),
-                    .type = {{computed, false}});
+                    .type = {{joist_dtype_compute(own) == computed ? own : computed, false}});
 }
 
 bool joist_operand_promoted(joist_op op, size_t k, size_t count,

@@ -237,8 +237,11 @@ static joist_status combine(const struct joist_rules *rules, joist_pair pair, st
                 (struct joist_promotion_step){name, false, higher.type, lower.type, higher.type});
     return undefined(rules, pair, higher.type, lower.type, error);
   }
-  if (category(higher.type) == JOIST_CATEGORY_FLOAT)
+  if (category(higher.type) == JOIST_CATEGORY_FLOAT) {
+    const struct joist_type number = {(joist_dtype)rules->literal[JOIST_CATEGORY_COMPLEX], true};
     join.dtype = joist_dtype_complex(higher.type.dtype);
+    (void)joist_promote_for(rules, pair, higher.type, number, &join);
+  }
   *result = higher;
   if (!stays) result->type = join;
   record_step(record,
@@ -319,7 +322,7 @@ static joist_dtype minimal_dtype(joist_dtype dtype, double low, double high, boo
       if (!isfinite(low) || !isfinite(high) || (low > -65000 && high < 65000)) return JOIST_F16;
       return low > -3.4e38 && high < 3.4e38 ? JOIST_F32 : dtype;
     case JOIST_CATEGORY_COMPLEX:
-      return low > -3.4e38 && high < 3.4e38 ? JOIST_C64 : dtype;
+      return dtype == JOIST_C128 && low > -3.4e38 && high < 3.4e38 ? JOIST_C64 : dtype;
     case JOIST_CATEGORY_BOOL:
     case JOIST_CATEGORY_COUNT:
       break;

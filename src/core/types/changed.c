@@ -174,7 +174,7 @@ static bool are_whole(joist_dtype dtype, const double *values, size_t n) {
   return true;
 }
 
-/* Of a float dtype of fewer than 32 bits, for up to PIECE values. */
+/* Of a float dtype, or parts, of fewer than 32 bits, for up to PIECE values. */
 static bool are_narrow(joist_dtype dtype, const double *values, size_t n) {
   double elements[PIECE], back[PIECE];
   joist_convert_find(JOIST_F64, dtype)(n, values, elements);
@@ -187,7 +187,7 @@ static bool are_narrow(joist_dtype dtype, const double *values, size_t n) {
 bool joist_holds(joist_dtype dtype, joist_host host, const void *values, size_t n) {
   const bool whole = joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT;
   if (host == JOIST_HOST_INTEGER && dtype == JOIST_I32) return true;
-  if (!whole && joist_dtype_bits(dtype) >= 32) return true;
+  if (!whole && joist_dtype_digits(dtype) >= 24) return true;
   for (size_t k = 0; k < n; k += PIECE) {
     const size_t m = n - k < PIECE ? n - k : PIECE;
     double numbers[PIECE];

@@ -9,7 +9,7 @@
 #include "core/types/narrow.h"
 #include "core/types/saturate.h"
 
-/* Loads an element as the number it is computed with: narrow floats as f32. */
+/* Loads an element as the number it is computed with: narrow floats as f32, c64 made of them. */
 #define X(ID, KIND, T, FACTS, A, B) \
   static inline T load_##ID(T x) { return x; }
 JOIST_DTYPES_BOOL(X, , )
@@ -25,6 +25,16 @@ JOIST_DTYPES_BYTE_UINT(X, , )
 JOIST_DTYPES_NARROW(X, , )
 JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
+
+#define LOAD_HALVES(ID, PART)                                                                \
+  static inline joist_c64 load_##ID(uint32_t x) {                                            \
+    const float parts[2] = {load_##PART(narrow_half(x, 0)), load_##PART(narrow_half(x, 1))}; \
+    joist_c64 value;                                                                         \
+    memcpy(&value, parts, sizeof value);                                                     \
+    return value;                                                                            \
+  }
+LOAD_HALVES(C32, F16)
+LOAD_HALVES(BC32, BF16)
 
 /* An integer of the type of its storage, as one of the dtype. */
 #define X(ID, KIND, T, FACTS, A, B) \
@@ -69,7 +79,17 @@ JOIST_DTYPES_BYTE_FLOAT(X, , )
            : double_to_##ID((double)(v)), default \
            : wrapped_##ID((T)(v)))
 #define STORE_UINT STORE_INT
-#define STORE_COMPLEX(ID, T, v) ((T)(v))
+#define IMAG(v)                                 \
+  _Generic((v), joist_c64                       \
+           : cimagf((joist_c64)(v)), joist_c128 \
+           : cimag((joist_c128)(v)), default : 0.0F)
+#define STORE_HALVES(PART, v) \
+  narrow_halves(STORE_FLOAT(PART, uint16_t, (v)), STORE_FLOAT(PART, uint16_t, IMAG(v)))
+#define STORE_COMPLEX(ID, T, v) STORE_##ID(T, v)
+#define STORE_C64(T, v) ((T)(v))
+#define STORE_C128(T, v) ((T)(v))
+#define STORE_C32(T, v) STORE_HALVES(F16, v)
+#define STORE_BC32(T, v) STORE_HALVES(BF16, v)
 #define STORE_FLOAT(ID, T, v)                     \
   _Generic(REAL(v), float                         \
            : ID##_of_f32((float)(v)), double      \

@@ -56,7 +56,7 @@ JOIST_DTYPES(X, , )
 #undef X
 #define X(ID, KIND, T, FACTS, A, B)                       \
   _Static_assert((int)JOIST_WORD_##ID == (int)JOIST_##ID, \
-                 #ID " comes before dtypes of up to a byte");
+                 #ID " comes before dtypes without kernels");
 JOIST_DTYPES_WORD(X, , )
 #undef X
 

@@ -20,7 +20,7 @@ typedef enum {
   JOIST_DTYPE_NONE = 255
 } joist_dtype;
 
-/* The dtypes that have kernels; dtypes of up to a byte come after them. */
+/* The dtypes that have kernels; the others come after them. */
 enum {
 #define X(ID, KIND, CTYPE, FACTS, A, B) JOIST_WORD_##ID,
   JOIST_DTYPES_WORD(X, , )
@@ -97,12 +97,12 @@ joist_dtype joist_dtype_with(joist_kind kind, unsigned bits);
  * bits everywhere else. */
 joist_dtype joist_dtype_parse(const char *text, joist_style style);
 
-/* The dtype that kernels compute in: f32 for narrower floats, i8 and ui8 for narrower integers,
- * itself otherwise. */
+/* The dtype that kernels compute in: f32 for narrower floats, i8 and ui8 for narrower integers, c64
+ * for narrower complex numbers, itself otherwise. */
 joist_dtype joist_dtype_compute(joist_dtype dtype);
 /* The float dtype of a complex dtype's parts; itself otherwise. */
 joist_dtype joist_dtype_real(joist_dtype dtype);
-/* The complex dtype whose parts hold a float dtype; a complex dtype itself. */
+/* A complex dtype of at least 64 bits whose parts hold the values of a dtype. */
 joist_dtype joist_dtype_complex(joist_dtype dtype);
 
 /* Smallest and largest value of a bool or integer dtype, as exact long doubles

@@ -213,6 +213,21 @@ JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
 #undef OF_INTEGER
 
+/* ---- complex numbers of two narrow floats: one word, the real part first in memory ---- */
+
+JOIST_DEVICE static inline uint32_t narrow_halves(uint16_t real, uint16_t imaginary) {
+  const uint16_t parts[2] = {real, imaginary};
+  uint32_t word;
+  memcpy(&word, parts, sizeof word);
+  return word;
+}
+
+JOIST_DEVICE static inline uint16_t narrow_half(uint32_t word, int part) {
+  uint16_t parts[2];
+  memcpy(parts, &word, sizeof word);
+  return parts[part];
+}
+
 /* ---- integers of fewer bits than their byte ---- */
 
 /* The lowest bits of an integer, extended by its sign if it has one. On a GPU in words: CUDA 13.0's

@@ -268,6 +268,13 @@ JOIST_DTYPES_NARROW(X, , )
 JOIST_DTYPES_BYTE_FLOAT(X, , )
 #undef X
 
+#define FROM_HALVES(ID, PART)                                                         \
+  DEVICE joist_c64 from_##ID(uint32_t x) {                                            \
+    return joist_c64(from_##PART(narrow_half(x, 0)), from_##PART(narrow_half(x, 1))); \
+  }
+FROM_HALVES(C32, F16)
+FROM_HALVES(BC32, BF16)
+
 /* Complex to anything real keeps the real part. */
 #define OF_COMPLEX(ID, T)                                 \
   DEVICE T to_##ID(joist_c64 v) { return to_##ID(v.re); } \
@@ -333,6 +340,15 @@ DEVICE joist_c128 to_C128(V v) {
 }
 DEVICE joist_c128 to_C128(joist_c64 v) { return joist_c128((double)v.re, (double)v.im); }
 DEVICE joist_c128 to_C128(joist_c128 v) { return v; }
+#define TO_HALVES(ID, PART)                                                                        \
+  template <class V>                                                                               \
+  DEVICE uint32_t to_##ID(V v) {                                                                   \
+    return narrow_halves(to_##PART(v), 0);                                                         \
+  }                                                                                                \
+  DEVICE uint32_t to_##ID(joist_c64 v) { return narrow_halves(to_##PART(v.re), to_##PART(v.im)); } \
+  DEVICE uint32_t to_##ID(joist_c128 v) { return narrow_halves(to_##PART(v.re), to_##PART(v.im)); }
+TO_HALVES(C32, F16)
+TO_HALVES(BC32, BF16)
 #undef OF_COMPLEX
 
 /* Whether the magnitude of a number, or of a negative one its complement, has more digits. */

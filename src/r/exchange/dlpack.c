@@ -112,7 +112,7 @@ SEXP joist_r_to_dlpack(SEXP x, SEXP versioned) {
   if (value.form == JOIST_R_LITERAL) joist_r_stop(JOIST_ERROR_VALUE, "`x` must be a tensor");
   struct joist_error error;
   const joist_dtype dtype = value.argument.operand.type.dtype;
-  if (!read_only) joist_r_raise_if(joist_dlpack_check_given(dtype, &error), &error);
+  joist_r_raise_if(joist_dlpack_check(dtype, !read_only, &error), &error);
   const struct joist_device *const device = joist_r_common_device(&value, 1);
   SEXP pointer = PROTECT(new_pointer(tag_of(read_only)));
   SEXP payload = PROTECT(joist_r_shared_payload(&value));

@@ -231,10 +231,9 @@ static void check_loose(const struct joist_program *program, fill_kind kind, con
   CHECK_INT(run_there(program, inputs, got, &error), JOIST_OK);
   const joist_dtype real = joist_dtype_real(dtype);
   /* C's cpowf() loses a few digits where the exponent is large. */
-  const double bound = program->instructions[0].op == JOIST_OP_POW
-                           ? (real == JOIST_F64 ? 1e-12 : 2e-4)
-                       : real == JOIST_F64 ? 4e-14
-                       : real == JOIST_F32 ? 4e-6
+  const bool power = program->instructions[0].op == JOIST_OP_POW;
+  const double bound = real == JOIST_F64   ? (power ? 1e-12 : 4e-14)
+                       : real == JOIST_F32 ? (power ? 2e-4 : 4e-6)
                                            : 0x1p-7;
   for (size_t i = 0; i < count_of(program, v); i++) {
     const size_t at = i * joist_dtype_size(dtype);
