@@ -5,9 +5,10 @@
 #' `nv_unserialize()` do the same with a raw vector. `nv_save()` and `nv_read()` are other names of
 #' the first two. No bit of an element is changed.
 #'
-#' The format has no `c32`, `bc32` and `c128`, no integers of fewer than 8 bits, and of the floats of 8 bits only
-#' `f8E4M3FN` (in the format `F8_E4M3`), `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`:
-#' convert others, or write their bits as `nv_bitcast_convert(x, "ui8")`. Tensors of types that a
+#' The format has no `c32`, `bc32` and `c128`, no integers of fewer than 8 bits, and of the floats
+#' of 8 bits only `f8E4M3FN` (in the format `F8_E4M3`), `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and
+#' `f8E8M0FNU`: convert others, or write their bits as `nv_bitcast_convert(x, "ui8")`.
+#' Tensors of types that a
 #' later version of the format has are refused, unless `raw = TRUE` asks for their bytes; the
 #' other tensors of such a file can be read by `names`. The header is checked as a whole before
 #' an element is read: names, types, shapes, and that the tensors lie side by side and fill the

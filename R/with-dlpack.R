@@ -29,8 +29,8 @@
 #' without gaps.
 #'
 #' Structs that are damaged or of another version raise a `joist_value_error`, elements without a
-#' dtype and dtypes that DLPack lacks (`bc32`) a `joist_dtype_error`, and memory of a device that this build
-#' does not support a `joist_device_error`; the pointer keeps the struct.
+#' dtype and dtypes that DLPack lacks (`bc32`) a `joist_dtype_error`, and memory of a device that
+#' this build does not support a `joist_device_error`; the pointer keeps the struct.
 #'
 #' @param x A tensor or an R vector.
 #' @param versioned `TRUE` for a pointer of DLPack version 1, to the tensor's own memory, `FALSE`

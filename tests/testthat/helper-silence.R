@@ -369,7 +369,7 @@ wrong_with <- function(name, from, to, text, level) {
   ones <- if (to == "int1") -1 else 1 # it lacks 1
   x <- nv_tensor(rep(ones, 3), to)
   got <- outcome(c(ways, traced_ways)[[name]], x, value_of(text, from), levels_of[[level]])
-  if (is.null(got)) {
+  if (is.null(got) || name == "to_r" && level == "ok") {
     return(NULL)
   }
   text <- plain(text)
@@ -383,7 +383,9 @@ wrong_with <- function(name, from, to, text, level) {
   } else {
     # What exports a tensor may have been given the nearest value of its dtype.
     dtypes <- if (name %in% exporting) c(from, to, "i64") else got$dtype
-    wrong_change(got, text, if (viewed) "warn" else level, setdiff(dtypes, r_sources))
+    # to_r() and R's view of a tensor warn whatever the policy is.
+    warns <- viewed || name == "to_r" && level == "error"
+    wrong_change(got, text, if (warns) "warn" else level, setdiff(dtypes, r_sources))
   }
   if (!is.null(wrong)) paste(name, from, to, level, text, "->", got$dtype, got$text, wrong)
 }
