@@ -361,6 +361,12 @@ wrong_change <- function(got, text, level, dtypes) {
   )
 }
 
+# R's view of a tensor and to_r() warn whatever the policy is; c() before to_r() follows it.
+level_asked <- function(name, level) {
+  of_to_r <- c(error = "warn", ok = "any", warn = "warn", saturate = "saturate")
+  if (name == "to_r") of_to_r[[level]] else if (is_viewed(name)) "warn" else level
+}
+
 # What is wrong with a way; NULL if nothing is.
 wrong_with <- function(name, from, to, text, level) {
   if (is_apart(name, from, to, text)) {
@@ -369,7 +375,7 @@ wrong_with <- function(name, from, to, text, level) {
   ones <- if (to == "int1") -1 else 1 # it lacks 1
   x <- nv_tensor(rep(ones, 3), to)
   got <- outcome(c(ways, traced_ways)[[name]], x, value_of(text, from), levels_of[[level]])
-  if (is.null(got) || name == "to_r" && level == "ok") {
+  if (is.null(got)) {
     return(NULL)
   }
   text <- plain(text)
@@ -383,9 +389,7 @@ wrong_with <- function(name, from, to, text, level) {
   } else {
     # What exports a tensor may have been given the nearest value of its dtype.
     dtypes <- if (name %in% exporting) c(from, to, "i64") else got$dtype
-    # to_r() and R's view of a tensor warn whatever the policy is.
-    warns <- viewed || name == "to_r" && level == "error"
-    wrong_change(got, text, if (warns) "warn" else level, setdiff(dtypes, r_sources))
+    wrong_change(got, text, level_asked(name, level), setdiff(dtypes, r_sources))
   }
   if (!is.null(wrong)) paste(name, from, to, level, text, "->", got$dtype, got$text, wrong)
 }
