@@ -112,7 +112,7 @@ resize_taps <- function(extent, size, method, antialias) {
 #' @rdname nv_resize
 #' @export
 nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
-  parts <- lapply(list(x, xp, fp), none_of)
+  parts <- lapply(list(x, xp, fp), function(x) none_of(as_operand(x)))
   type <- parts[[3L]] + nv_div(nv_sub(parts[[1L]], parts[[2L]]), parts[[2L]]) * parts[[3L]]
   x <- as_points(x)
   xp <- if (is_tensor(xp)) as_points(xp) else nv_flatten(as_points(xp))

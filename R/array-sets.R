@@ -64,7 +64,8 @@ nv_setdiff <- function(x, y) elements_in(x, y, FALSE)
 elements_in <- function(x, y, found) {
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
-  values <- unique(if (is_tensor(x)) x else as.vector(x))
+  number <- is.numeric(x) && !is.object(x)
+  values <- unique(if (number) as.vector(x) else tensor_beside(x, y))
   tensor_beside(values, y)[nv_is_in(values, y) == found]
 }
 

@@ -67,6 +67,10 @@
 #' compare_rules(c("i8", "ui8", "f16"), "anvil", c("jax", "numpy", "torch", "octave", "julia"))
 #' @export
 compare_rules <- function(f, from = "numpy_legacy", to = "numpy", ..., operation = "common") {
+  check_text(operation, "operation")
+  if (operation != "common" && !is.character(f)) {
+    stop_joist("joist_value_error", "`operation` is for dtypes")
+  }
   if (inherits(to, "joist_rules")) to <- list(to)
   if (!(is.character(to) || is.list(to)) || length(to) == 0L) {
     stop_joist("joist_value_error", "`to` must be one or more rule sets: ids, or a list of them")

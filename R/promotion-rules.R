@@ -498,7 +498,8 @@ check_lattice <- function(rules = NULL, nodes = NULL, operation = "common") {
     return(do.call(rbind, unname(lapply(rules_list(rules), laws_of, nodes, operation))))
   }
   info <- .Call(joist_r_rules_info, rules)
-  found <- .Call(joist_r_check_lattice, rules, unique(nodes), operation)
+  if (is.character(nodes)) nodes <- unique(nodes)
+  found <- .Call(joist_r_check_lattice, rules, nodes, operation)
   laws <- lapply(found[c("existence", "commutativity", "associativity")], function(columns) {
     rows <- as.data.frame(columns, stringsAsFactors = FALSE)
     rows <- rows[simplest_first(rows[c("a", "b", "c")], found$nodes), ]

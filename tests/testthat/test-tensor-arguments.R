@@ -150,7 +150,7 @@ valid_arguments <- function() {
     ),
     promotion_table = list(lhs = "f32", rhs = "i8"), as_dtype = list(x = "f32"),
     promotion_lattice = list(id = "mine"), check_lattice = list(nodes = c("i8", "f32")),
-    compare_rules = list(f = nv_key),
+    compare_rules = list(f = nv_key, operation = "common"),
     nv_to_arrow = list(as = "pointers"), as_tensor = list(x = 1:3),
     trace_dtypes = list(f = nv_add),
     nv_scatter_add = list(values = 2), nv_scatter_min = list(values = 2),

@@ -64,12 +64,15 @@ static _Noreturn void unknown_rules(const char *id) {
   for (R_xlen_t i = 0; i < XLENGTH(ids) && used < sizeof known; i++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
                              CHAR(STRING_ELT(ids, i)));
-  const size_t shown = strcspn(id, "\n");
+  size_t shown = strcspn(id, "\n");
+  /* Up to a character, of the first line of a text. */
+  if (id[shown] != '\0' && shown > 40)
+    for (shown = 40; shown > 0 && (id[shown] & 0xc0) == 0x80;) shown--;
   joist_r_stop(
       JOIST_ERROR_PROMOTION,
       "there are no promotion rules '%.*s'; the built-in ones are %s, and "
       "promotion_rules_new() makes your own%s",
-      shown < 40 ? (int)shown : 40, id, known,
+      (int)shown, id, known,
       id[shown] == '\0' ? "" : "; this is a text of rules: put rules together by list(), not c()");
 }
 
