@@ -1,4 +1,4 @@
-# Files of dtypes of up to a byte, from NumPy, ml_dtypes and safetensors to joist and back: all 256
+# Files of dtypes that NumPy lacks, from NumPy, ml_dtypes and safetensors to joist and back: all 256
 # bytes, and all codes in either order of dimensions.
 #
 #   Rscript tests/files/narrow.R PYTHON
@@ -12,7 +12,7 @@ source(file.path(Sys.getenv("JOIST_FILE_TESTS", "tests/files"), "python.R"))
 
 wide <- c(
   "bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64",
-  "c64", "c128"
+  "c64", "c128", "c32", "bc32"
 )
 narrow <- setdiff(dtypes(), wide)
 bits <- as.integer(sub("^[a-z]+([0-9]).*", "\\1", narrow))
@@ -66,6 +66,14 @@ for (dtype in narrow[file.exists(path(narrow, "-torch.safetensors"))]) {
   # In the order of C, as the file has them.
   bytes <- nv_read_bin(as.raw(0:255), dtype)
   check(identical(as_array(nv_convert(bytes, "f64")), as_array(read$values)), dtype, "PyTorch")
+}
+
+# Complex numbers of two halves.
+for (dtype in c("c32", "bc32")) {
+  x <- nv_read_npy(path(dtype, ".npy"), dtype = dtype)
+  values <- as_array(nv_read_npy(path(dtype, "-values.npy")))
+  check(identical(as_array(x), values), dtype, "values")
+  nv_write_npy(x, path(dtype, "-joist.npy"), order = "C")
 }
 
 # Types without a dtype.

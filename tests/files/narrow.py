@@ -1,4 +1,4 @@
-"""The Python half of narrow.R: files of dtypes of up to a byte, by NumPy, ml_dtypes and safetensors.
+"""The Python half of narrow.R: files of dtypes that NumPy lacks, by NumPy, ml_dtypes and safetensors.
 
     python narrow.py write FOLDER
     python narrow.py compare FOLDER
@@ -26,6 +26,7 @@ except ImportError:
 WRITTEN = {"f8E4M3FN": "F8_E4M3", "f8E4M3FNUZ": "F8_E4M3FNUZ", "f8E5M2": "F8_E5M2",
            "f8E5M2FNUZ": "F8_E5M2FNUZ", "f8E8M0FNU": "F8_E8M0"}
 SIX = {"f6E2M3FN": "F6_E2M3", "f6E3M2FN": "F6_E3M2"}
+HALVES = {"c32": ml_dtypes.complex32, "bc32": ml_dtypes.bcomplex32}
 
 
 def torch_types():
@@ -62,6 +63,12 @@ def safetensors_file(tensors):
     return len(text).to_bytes(8, "little") + text + b"".join(data for _, _, _, data in tensors)
 
 
+def halves(kind):
+    """Complex numbers of two halves, of all bits but those of NaN."""
+    parts = numpy.random.default_rng(1).integers(0, 0x7c00, (5, 4, 3, 2), numpy.uint16)
+    return (parts | (parts & 1) << 15).view(kind)[..., 0]
+
+
 def write(folder):
     everything = {}
     for name in ML_NAMES:
@@ -91,6 +98,10 @@ def write(folder):
         cube = torch.from_numpy(codes(name)).view(getattr(torch, ML_NAMES[name]))
         tensors = {"cube": cube.view(4, 8, 8), "values": cube.to(torch.float64)}
         save_file(tensors, os.path.join(folder, name + "-torch.safetensors"))
+    for name, kind in HALVES.items():
+        words = halves(kind)
+        numpy.save(os.path.join(folder, name + ".npy"), words)
+        numpy.save(os.path.join(folder, name + "-values.npy"), words.astype(numpy.complex64))
     records = numpy.zeros((2, 3), [("a", "<i2"), ("b", "S5")])
     records["a"] = numpy.arange(6).reshape(2, 3)
     records["b"] = b"hello"
@@ -128,6 +139,9 @@ def compare(folder):
                 continue  # NumPy writes its type, f1, and does not read it
             array = archive[name].view(getattr(ml_dtypes, ML_NAMES[name]))
             check(array.tobytes() == codes(name).tobytes() and array.shape == (4, 8, 8), name)
+    for name, kind in HALVES.items():
+        read = numpy.load(os.path.join(folder, name + "-joist.npy"))
+        check(read.dtype == "V4" and read.view(kind).tobytes() == halves(kind).tobytes(), name)
     with open(os.path.join(folder, "joist.safetensors"), "rb") as file:
         read = dict(deserialize(file.read()))
     check(len(read) == len(WRITTEN) + len(SIX) + 1, "all tensors")
