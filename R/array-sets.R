@@ -64,8 +64,7 @@ nv_setdiff <- function(x, y) elements_in(x, y, FALSE)
 elements_in <- function(x, y, found) {
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
-  number <- is.numeric(x) && !is.object(x)
-  values <- unique(if (number) as.vector(x) else tensor_beside(x, y))
+  values <- unique(if (is_plain_numbers(x)) as.vector(x) else tensor_beside(x, y))
   tensor_beside(values, y)[nv_is_in(values, y) == found]
 }
 
@@ -111,7 +110,7 @@ nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density =
     breaks <- equal_breaks(x, breaks, range)
   }
   # Elements are compared with R numbers as these are.
-  breaks <- if (is_tensor(breaks)) breaks else beside(carried_number(breaks), x)
+  breaks <- exact_beside(breaks, x)
   n <- length(breaks) - 1L
   if (n < 1L) stop_joist("joist_value_error", "`breaks` must be two numbers or more")
   bin <- nv_digitize(x, breaks)
@@ -187,7 +186,7 @@ nv_lexsort <- function(..., dim = NULL, decreasing = FALSE) {
     )
   }
   decreasing <- rep_len(decreasing, length(keys))
-  keys <- lapply(keys, function(key) beside(carried_number(key), first_tensor(keys)))
+  keys <- lapply(keys, exact_beside, first_tensor(keys))
   if (length(unique(lapply(keys, shape))) > 1L) {
     stop_joist("joist_shape_error", "the keys of nv_lexsort() must have one shape")
   }
@@ -244,7 +243,7 @@ nv_trapz <- function(y, x = NULL, dx = 1, dim = 1L) {
     check_number(dx, "dx")
   } else {
     type <- nv_mul(none_of(type), float_operand(none_of(as_operand(x))))
-    x <- if (is_tensor(x)) x else beside(carried_number(x), y)
+    x <- exact_beside(x, y)
     if (ndims(x) == 1L) x <- nv_reshape(x, replace(rep(1L, length(extents)), dim, length(x)))
     if (ndims(x) != length(extents) || shape(x)[dim] != extents[dim]) {
       stop_joist("joist_shape_error", "`x` and `y` differ in their extent along dimension ", dim)

@@ -151,12 +151,13 @@ zarr_dtype <- function(x, key) {
   dtypes()[at]
 }
 
-# The names of all dtypes.
-zarr_names <- function() {
-  names <- vapply(dtypes(), function(dtype) format(as_dtype(dtype), style = "jax"), "")
-  names[c("c32", "bc32")] <- c("complex_float16", "complex_bfloat16")
-  names
+zarr_name <- function(dtype) {
+  switch(format(as_dtype(dtype)),
+    c32 = "complex_float16", bc32 = "complex_bfloat16", format(as_dtype(dtype), style = "jax")
+  )
 }
+
+zarr_names <- function() vapply(dtypes(), zarr_name, "")
 
 regular_grid <- function(grid, shape, key) {
   if (grid$name != "regular") {
@@ -399,8 +400,9 @@ dtype_of_v2 <- function(x, key) {
   }, "")
   known <- known[is_numpy_code(known)]
   # TensorStore names those that NumPy lacks as version 3 does.
-  if (text %in% zarr_names()) {
-    return(list(dtype = dtypes()[match(text, zarr_names())], swapped = .Platform$endian == "big"))
+  at <- match(text, zarr_names())
+  if (!is.na(at)) {
+    return(list(dtype = dtypes()[at], swapped = .Platform$endian == "big"))
   }
   at <- match(code, known)
   if (is.na(at) || !substr(text, 1L, 1L) %in% c("<", ">", "|")) {
@@ -563,7 +565,7 @@ format_metadata <- function(array) {
   names <- array$dimension_names
   fields <- c(
     zarr_format = "3", node_type = "\"array\"", shape = shown(array$shape),
-    data_type = json_strings(zarr_names()[[format(as_dtype(array$dtype))]]),
+    data_type = json_strings(zarr_name(array$dtype)),
     chunk_grid = sprintf(
       "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":%s}}", shown(unit_extents(array))
     ),

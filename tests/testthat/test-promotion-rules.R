@@ -574,6 +574,14 @@ test_that("dtypes that joist lacks are operands of every table", {
   )
 })
 
+test_that("cells of dtypes that joist lacks are facts once, however often they are listed", {
+  facts <- promotion_facts(own_rules(
+    "common", "i8", "i8", "i8", "common", "i8", "big", "big", "add", "i8", "big", "-",
+    "add", "i8", "big", "-", "sum", "big", "", "big", "sum", "big", "", "big"
+  ))
+  expect_identical(sum(facts$operand == "big" | facts$other %in% "big"), 2L)
+})
+
 test_that("rules that are printed list what joist lacks, tables and the version", {
   rules <- own_rules("common", "i8", "i61", "I8", "add", "i8", "i8", "i16")
   expect_output(print(rules), "tables: +common, add\n +no dtypes: +i61, I8\n.*version: +no library")

@@ -42,10 +42,10 @@ typedef void joist_block_decode(size_t n, const unsigned char *from, float *to);
 typedef void joist_block_dot(size_t n, const unsigned char *row, size_t columns, const float *x,
                              size_t across, float *to, size_t step);
 
-/* Points that blocks of some types have the numbers of; see block_grids.c. */
+/* Grids whose points blocks of some types refer to by number; see block_grids.c. */
 extern const uint16_t joist_grid_IQ1_S[2048], joist_grid_IQ2_XXS[256], joist_grid_IQ2_XS[512],
     joist_grid_IQ2_S[1024], joist_grid_IQ3_XXS[256], joist_grid_IQ3_S[512];
-/* What the codes of IQ4 are. */
+/* The values of the codes of IQ4. */
 extern const int8_t joist_iq4_values[16];
 
 struct joist_block_table {

@@ -404,7 +404,7 @@ static bool encode_IQ4_XS(const float *x, unsigned char *to) {
     to[2 + p / 4] = (unsigned char)(to[2 + p / 4] | code >> 4 << p % 4 * 2);
     to[4 + p / 2] = (unsigned char)(to[4 + p / 2] | (code & 15) << p % 2 * 4);
   }
-  for (int p = 0; p < 8; p++) put_codes(codes + 32 * p, NULL, to + 8 + 16 * p);
+  put_nibbles(16, codes, to + 8);
   return true;
 }
 

@@ -246,8 +246,9 @@ static joist_status read_foreign(struct reader *reader, int operation, const cha
                                  int rhs, int result) {
   struct joist_rules *const rules = reader->rules;
   const struct joist_foreign *const former = joist_rules_foreign(rules, operation, lhs, rhs);
-  if (former != NULL && former->result != result)
-    return conflict(reader, name, lhs, rhs, former->result, result);
+  if (former != NULL)
+    return former->result == result ? JOIST_OK
+                                    : conflict(reader, name, lhs, rhs, former->result, result);
   if (rules->foreign_count == JOIST_FOREIGN_MAX)
     return wrong(reader, "at most 8192 results of dtypes that joist does not have", "another");
   rules->foreign[rules->foreign_count++] =
