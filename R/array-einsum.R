@@ -115,7 +115,7 @@ einsum_extents <- function(x, indices) {
 # A name for every dimension: those of `...` are numbers, from the last on.
 name_dimensions <- function(indices, extents, number) {
   unnamed <- length(extents) - length(letters_only(indices))
-  if (unnamed < 0L || unnamed > 0L && !"..." %in% indices) {
+  if (unnamed < 0L || unnamed > 0L && !"..." %of% indices) {
     stop_joist(
       "joist_shape_error", "operand ", number, " has rank ", length(extents), ", but ",
       "`", paste(indices, collapse = ""), "` names ", length(letters_only(indices))
@@ -148,7 +148,7 @@ output_indices <- function(read, inputs) {
   if (!is.na(lacking)) {
     stop_joist("joist_value_error", "the result has index `", lacking, "`, which no operand has")
   }
-  if (dots > 0L && !"..." %in% read$output) {
+  if (dots > 0L && !"..." %of% read$output) {
     stop_joist("joist_value_error", "the result lacks the `...` of the operands")
   }
   output

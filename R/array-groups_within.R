@@ -89,7 +89,7 @@ cumulate_groups <- function(x, ids, count, na_rm, dim, cumulative, combine, neut
   within_groups(x, ids, count, na_rm, dim, function(s) {
     type <- cumulative(none_of(s$x))
     s$x <- like(s$x, type)
-    is_wide <- dtype_kind(type) %in% c("float", "complex") && !is.null(neutral)
+    is_wide <- dtype_kind(type) %of% c("float", "complex") && !is.null(neutral)
     if (is_wide) s$x <- in_double(s$x)
     sorted <- grouped_lines(s, nv_argsort(s$at))
     y <- sorted$x

@@ -39,7 +39,7 @@ nv_rolling <- function(x, k, fun = "mean", dim = 1L, partial = FALSE, na_rm = FA
       shape(x)[dim]
     )
   }
-  if (!na_rm && !fun %in% c("var", "median")) {
+  if (!na_rm && !fun %of% c("var", "median")) {
     padding <- list(c(if (partial) k - 1 else 0, 0))
     made <- nv_reduce_window(x, k, fun, 1, padding, 1, dim, count_padding = !partial)
   } else {

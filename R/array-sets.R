@@ -257,6 +257,6 @@ nv_trapz <- function(y, x = NULL, dx = 1, dim = 1L) {
 # What sums, differences and products of neighbours are computed in: dtypes of less than 32 bits,
 # integers and R numbers in double.
 summed_in_double <- function(x) {
-  wide <- is_tensor(x) && dtype(x) %of% c("f32", "f64", "c64", "c128")
+  wide <- is_tensor(x) && type_string(x) %of% c("f32", "f64", "c64", "c128")
   if (wide && !is_number(x)) x else in_double(x)
 }

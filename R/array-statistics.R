@@ -217,15 +217,12 @@ count_reduced <- function(x, dims) prod(shape(x)[reduced_dims(dims, ndims(x))])
 # of operands, where its operations one by one would take several. What comes after `x` is static.
 # A compiled program would tell of implicit promotion only once.
 fused <- function(name, f, x, ...) {
-  parts <- if (is.list(x)) x else list(x)
-  runs <- function(x) inherits(x, "nv_tensor") && !is_traced(x) && !inherits(x, "nv_chunked")
-  if (session()$strict || !all(vapply(parts, runs, NA))) {
+  if (!.Call(joist_r_can_fuse, x)) {
     return(f(x, ...))
   }
-  if (is.null(compiled[[name]])) {
-    compiled[[name]] <- jit(f, static = names(formals(f))[-1L])
-  }
-  compiled[[name]](x, ...)
+  run <- compiled[[name]]
+  if (is.null(run)) run <- compiled[[name]] <- jit(f, static = names(formals(f))[-1L])
+  run(x, ...)
 }
 
 compiled <- new.env(parent = emptyenv())

@@ -46,7 +46,7 @@ nv_reduce_window <- function(x, window, fun = "max", stride = 1, padding = 0, di
   check_choice(fun, "fun", c("max", "min", "sum", "mean", "median"))
   check_flag(count_padding, "count_padding")
   x <- as_operand(x)
-  if (fun %in% c("max", "min", "median")) check_real(x)
+  if (fun %of% c("max", "min", "median")) check_real(x)
   dims <- if (is.null(dims)) seq_len(ndims(x)) else dims_of(dims, x)
   rank <- length(dims)
   window <- window_numbers(window, rank, "window", 1)
@@ -106,7 +106,7 @@ reduce_windows <- function(x, fun, along, count_padding) {
     return(median_windows(x, along))
   }
   result <- x
-  if (fun %in% c("sum", "mean")) {
+  if (fun %of% c("sum", "mean")) {
     made <- if (fun == "sum") nv_reduce_sum(none_of(x)) else nv_mean(none_of(x))
     result <- nv_convert(like(x, made), dtype_facts(dtype(made))$compute, ambiguous(made))
   }
@@ -119,7 +119,7 @@ reduce_windows <- function(x, fun, along, count_padding) {
       counts_of(shape(x), along, result)
     }
   }
-  if (fun %in% c("sum", "mean")) like(result, made) else result
+  if (fun %of% c("sum", "mean")) like(result, made) else result
 }
 
 median_windows <- function(x, along) {
@@ -170,7 +170,7 @@ median_network <- function(n) {
   needed <- c((n + 1) %/% 2, n %/% 2 + 1)
   kept <- list()
   for (pair in rev(pairs)) {
-    if (any(pair %in% needed)) {
+    if (any(pair %of% needed)) {
       needed <- union(needed, pair)
       kept <- c(list(pair), kept)
     }

@@ -10,6 +10,7 @@ in_f64 <- function(name, operands, f) {
     if (is.character(x)) as_operand(x) # result_dtype() would read it as a dtype.
     plain <- plain && is_plain_operand(x)
   }
+  names(operands) <- NULL
   if (plain) {
     value <- compiled_distribution(name, operands, parent.frame(), sys.function(-1L))
     if (!is.null(value)) {
@@ -17,7 +18,7 @@ in_f64 <- function(name, operands, f) {
     }
   }
   type <- distribution_type(operands)
-  wide <- wide_operands(unname(operands))
+  wide <- wide_operands(operands)
   value <- do.call(f, wide)
   for (x in rev(wide)) value <- nv_ifelse(nv_is_na(x), x, value)
   nv_convert(value, dtype(type), ambiguous(type))
@@ -25,7 +26,7 @@ in_f64 <- function(name, operands, f) {
 
 # A number of the dtype of the result.
 distribution_type <- function(operands) {
-  common <- .Call(joist_r_result_dtype, unname(operands), NULL)
+  common <- .Call(joist_r_result_dtype, operands, NULL)
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
   check_real(like)
   nv_exp(like)
@@ -43,11 +44,16 @@ wide_operands <- function(operands, first = first_tensor(operands)) {
 compiled_distribution <- function(name, operands, frame, f) {
   key <- paste0(name, frame$lower.tail, frame$log, frame$log.p)
   compiled <- distributions[[key]]
+  state <- if (!is.null(compiled)) environment(compiled)$.jit_state
+  value <- .Call(joist_r_jit_kept, state, list(operands = operands))
+  if (!is_answer(value)) {
+    return(value)
+  }
   if (is.null(compiled)) {
     flags <- mget(c("lower.tail", "log", "log.p"), frame, "logical", list(NULL))
     compiled <- distributions[[key]] <- jit_of_list(f, flags[lengths(flags) > 0L])
   }
-  tryCatch(compiled(unname(operands)), joist_error = function(e) NULL)
+  tryCatch(compiled(operands), joist_error = function(e) NULL)
 }
 
 # In an environment without operands, which it would keep.
@@ -85,7 +91,7 @@ beta_share <- function(a, b, x, lower, log) {
 
 check_flags <- function(...) {
   flags <- list(...)
-  for (name in names(flags)) check_flag(flags[[name]], name)
+  for (k in seq_along(flags)) check_flag(flags[[k]], names(flags)[k])
 }
 
 # Of a density's logarithm.

@@ -96,7 +96,7 @@ in_wide_float <- function(x, f, least = "f32", dims) {
     top <- nv_reduce_max(x, dims, drop = FALSE)
     distance <- half_by_half(in_halves(x), in_halves(top))
     f(nv_convert(distance, wide), nv_convert(top, wide))
-  } else if (dtype(x) %of% c("i32", "ui32")) {
+  } else if (type_string(x) %of% c("i32", "ui32")) {
     # Distances are exact, and then rounded.
     x <- nv_convert(x, "f64")
     top <- greatest(x, dims)

@@ -334,23 +334,37 @@ random_counts <- function(name, shape, dtype, key, parameters, valid, f) {
   nv_rpois(shape, means, dtype, keys[[2L]])
 }
 
-# Compiled for a shape that is drawn again. `f` reads nothing of the function that it is written in,
+# Compiled for a shape that is drawn again; numbers that are the parameters again were checked, and
+# are tensors already. `f` reads nothing of the function that it is written in,
 # whose operands would be kept.
 random_values <- function(name, shape, key, parameters, valid, f, compile = TRUE) {
   shape <- drawn_shape(shape)
   key <- as_key(key, first_tensor(parameters))
+  kind <- paste(c(name, names(parameters)), collapse = " ")
+  last <- distributions[[kind]]
+  again <- identical(last$shape, shape)
+  here <- .Call(joist_r_can_fuse, key) && is.null(.Call(joist_r_device_of, key))
+  same <- again && here && identical(last$parameters, parameters)
+  operands <- if (same) last$operands else valid_operands(name, parameters, valid, key, shape)
+  if (!same) {
+    one <- here && all(vapply(parameters, is_plain_number, NA) & lengths(parameters) == 1L)
+    distributions[[kind]] <- list(
+      shape = shape, parameters = if (one) parameters, operands = if (one) operands
+    )
+  }
+  environment(f) <- environment(random_values)
+  operands <- c(list(key), operands)
+  if (again && compile) fused(kind, drawn_by(f), operands, shape) else drawn_by(f)(operands, shape)
+}
+
+valid_operands <- function(name, parameters, valid, key, shape) {
   wide <- wide_operands(parameters, key)
   for (which in names(wide)) {
     x <- parameters[[which]]
     if (is.numeric(x) && !is.object(x) && isTRUE(valid[[which]](x)[[1L]])) next
     wide[[which]] <- valid_parameter(name, which, wide[[which]], valid[[which]](wide[[which]]))
   }
-  environment(f) <- environment(random_values)
-  operands <- c(list(key), lapply(unname(wide), fit_parameter, shape))
-  kind <- paste(c(name, names(wide)), collapse = " ")
-  again <- compile && identical(distributions[[kind]], shape)
-  distributions[[kind]] <- shape
-  if (again) fused(kind, drawn_by(f), operands, shape) else drawn_by(f)(operands, shape)
+  lapply(unname(wide), fit_parameter, shape)
 }
 
 drawn_by <- function(f) {
@@ -361,7 +375,8 @@ drawn_by <- function(f) {
 # `x`, or an error for an element for which the first part of `test` does not hold; the second one
 # says what must.
 valid_parameter <- function(name, which, x, test) {
-  holds <- nv_replace_na(test[[1L]], FALSE)
+  holds <- test[[1L]]
+  if (!has_elements(holds) || !is.null(mask_of(holds))) holds <- nv_replace_na(holds, FALSE)
   what <- paste0(if (nzchar(name)) paste0(name, "(): "), "`", which, "` ")
   if (!has_elements(holds)) {
     return(required(x, nv_reduce_all(holds), paste0(what, "must be ", test[[2L]])))

@@ -62,7 +62,7 @@ session_key <- function() {
       "call; make the key an argument of the function and pass it as `key =`"
     )
   }
-  nv_tensor(floor(stats::runif(2L) * 2^32), "ui32")
+  .Call(joist_r_make, floor(stats::runif(2L) * 2^32), "ui32", NULL, NULL, "missing", NULL)
 }
 
 # A key from R's own generator is where `x` is.

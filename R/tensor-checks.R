@@ -68,10 +68,7 @@ check_no_dims <- function(name, instead, ...) {
 }
 
 # Whether every element is a whole number that R's integers have.
-is_whole <- function(x) {
-  is.numeric(x) && !is.object(x) && !anyNA(x) && all(abs(x) <= .Machine$integer.max) &&
-    all(x == trunc(x))
-}
+is_whole <- function(x) .Call(joist_r_is_whole, x)
 
 # An R number among the arguments of jit(), where its value has to be known.
 check_static <- function(x, name) {

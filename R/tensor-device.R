@@ -108,8 +108,11 @@ beside <- function(made, x) {
 # as_operand(), but an R number gets where `other` is, and beside a double it is exact.
 tensor_beside <- function(x, other) {
   if (missing(x)) stop_missing(substitute(x))
-  double <- is_tensor(other) && dtype(other) %of% c("f64", "c128")
-  if (is_tensor(x)) x else if (double) exact_beside(x, other) else beside(as_operand(x), other)
+  if (is_tensor(x)) {
+    return(x)
+  }
+  double <- is_tensor(other) && type_string(other) %of% c("f64", "c128")
+  if (double) exact_beside(x, other) else beside(as_operand(x), other)
 }
 
 # The same, and an R number is exact beside whatever it is.

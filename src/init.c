@@ -4,6 +4,7 @@
 
 #include "core/base/threads.h"
 #include "core/kernels/kernels.h"
+#include "r/base/arguments.h"
 #include "r/arrays/access.h"
 #include "r/arrays/assign.h"
 #include "r/arrays/column.h"
@@ -185,6 +186,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_native_stop, 0),
     ENTRY(joist_r_program_c, 1),
     ENTRY(joist_r_jit_call, 6),
+    ENTRY(joist_r_jit_kept, 2),
+    ENTRY(joist_r_can_fuse, 1),
     ENTRY(joist_r_jit_run, 7),
     ENTRY(joist_r_jit_store, 6),
     ENTRY(joist_r_jit_programs, 1),
@@ -235,6 +238,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_replace, 2),
     ENTRY(joist_r_traced_number, 1),
     ENTRY(joist_r_is_traced, 1),
+    ENTRY(joist_r_is_whole, 1),
     ENTRY(joist_r_stored, 1),
     ENTRY(joist_r_has_elements, 1),
     ENTRY(joist_r_are_same, 2),

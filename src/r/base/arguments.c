@@ -1,6 +1,7 @@
 /* Reads the arguments of .Call entry points. */
 #include "r/base/arguments.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "r/base/conditions.h"
@@ -74,4 +75,17 @@ int joist_r_dim(SEXP dim, const struct joist_shape *shape) {
   if (!(at >= 1 && at <= shape->rank))
     JOIST_R_FAIL(JOIST_E_NO_DIMENSION, .number = {given}, .shape = {*shape});
   return (int)at - 1;
+}
+
+SEXP joist_r_is_whole(SEXP x) {
+  bool whole = !OBJECT(x) && (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP);
+  for (R_xlen_t k = 0; whole && k < XLENGTH(x); k++) {
+    if (TYPEOF(x) == INTSXP) {
+      whole = INTEGER_ELT(x, k) != NA_INTEGER;
+    } else {
+      const double value = REAL_ELT(x, k);
+      whole = fabs(value) <= INT_MAX && value == trunc(value);
+    }
+  }
+  return Rf_ScalarLogical(whole);
 }

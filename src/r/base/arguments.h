@@ -25,5 +25,7 @@ void joist_r_vector_shape(R_xlen_t n, struct joist_shape *shape);
 /* The 0-based dim of `shape` that a 1-based number names; negative ones count from the
  * last. Raises joist_shape_error. */
 int joist_r_dim(SEXP dim, const struct joist_shape *shape);
+/* .Call: whether every element is a whole number that R's integers have. */
+SEXP joist_r_is_whole(SEXP x);
 
 #endif

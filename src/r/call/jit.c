@@ -543,6 +543,25 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
   return not_compiled();
 }
 
+SEXP joist_r_jit_kept(SEXP state, SEXP arguments) {
+  if (state == R_NilValue || joist_r_session()->asked.refused != 0) return declined();
+  return joist_r_jit_call(state, arguments, R_NilValue, R_NilValue, R_NilValue, R_NilValue);
+}
+
+static bool can_run(SEXP x) {
+  struct joist_r_unknown unknown;
+  return Rf_inherits(x, "nv_tensor") && !Rf_inherits(x, "nv_chunked") &&
+         !(joist_r_unknown_read(x, &unknown) && unknown.trace != R_NilValue);
+}
+
+SEXP joist_r_can_fuse(SEXP x) {
+  if (joist_r_session()->strict || joist_r_recording()) return Rf_ScalarLogical(false);
+  if (TYPEOF(x) != VECSXP) return Rf_ScalarLogical(can_run(x));
+  for (R_xlen_t k = 0; k < XLENGTH(x); k++)
+    if (!can_run(VECTOR_ELT(x, k))) return Rf_ScalarLogical(false);
+  return Rf_ScalarLogical(true);
+}
+
 /* Whatever has this signature can be the program's input: each leaf has the form, dtype and
  * shape that the program reads. */
 static bool fits(SEXP compiled, const struct signature *signature) {
