@@ -45,7 +45,7 @@ cov_of_tensors <- function(name, x, y, use = "everything", method = "pearson") {
 var_of_tensors <- function(x, y, na.rm = FALSE, use = NULL) { # nolint: object_name_linter.
   check_flag(na.rm, "na.rm")
   if (is.null(use)) use <- if (na.rm) "na.or.complete" else "everything"
-  use <- complete_by(use, "var()")
+  if (!identical(use, "everything")) use <- complete_by(use, "var()")
   whole <- is.null(y) && !is.data.frame(x) && ndims(x) != 2L
   if (whole && use == "everything" && !is_complex_dtype(x)) {
     return(nv_var(x))

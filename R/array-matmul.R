@@ -132,6 +132,13 @@ with_matrix_shape <- function(x, extents) {
 nv_dot <- function(lhs, rhs, batch_dims = list(integer(), integer()),
                    contracting_dims = list(integer(), integer())) {
   extents <- dot_extents(lhs)
+  inner <- length(extents) == 1L && !length(batch_dims[[1L]]) && !length(batch_dims[[2L]]) &&
+    identical(contracting_dims, list(1L, 1L)) && identical(dot_extents(rhs), extents)
+  if (inner && .Call(joist_r_can_fuse, list(lhs, rhs))) {
+    row <- c(1L, extents)
+    result <- matrix_product(nv_reshape(lhs, row), nv_reshape(rhs, row), FALSE, TRUE)
+    return(nv_reshape(result, integer()))
+  }
   check_dot_dims(batch_dims, contracting_dims, extents, dot_extents(rhs))
   left <- dot_matrix(lhs, contracting_dims[[1L]], batch_dims[[1L]], rhs)
   right <- dot_matrix(rhs, contracting_dims[[2L]], batch_dims[[2L]], lhs)

@@ -124,13 +124,29 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
       shape_text(xp), " and ", shape_text(fp)
     )
   }
+  points <- list(x, xp, fp)
+  floats <- is_float_dtype(x) && is_float_dtype(xp) && is_float_dtype(fp)
+  made <- if (floats && is.null(left) && is.null(right)) {
+    fused("interp", between_points, points, is_tracing())
+  } else {
+    between_points(points, is_tracing(), left, right)
+  }
+  like(made, type)
+}
+
+# `one_by_one`: of each element, not of all intervals first.
+between_points <- function(points, one_by_one, left = NULL, right = NULL) {
+  x <- points[[1L]]
+  xp <- points[[2L]]
+  fp <- points[[3L]]
+  n <- length(xp)
   if (n == 1L) {
     made <- nv_broadcast_to(nv_reshape(fp / nv_ifelse(xp == xp, 1, xp), integer()), shape(x))
   } else {
     at <- nv_clamp(1L, nv_searchsorted(xp, x, "right"), n - 1L)
     # Of integers, those that wrap are counted where they are used.
     step <- function(points, f) {
-      if (!is_float_dtype(points) || is_chunked(points) || is_tracing()) {
+      if (one_by_one || !is_float_dtype(points) || is_chunked(points)) {
         return(f(nv_gather(points, at + 1L) - nv_gather(points, at)))
       }
       nv_gather(f(slice(points, 2L, 1L, n - 1L) - slice(points, 1L, 1L, n - 1L)), at)
@@ -143,7 +159,7 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   before <- if (is.null(left)) nv_gather(fp, 1L) else as_points(left)
   behind <- if (is.null(right)) nv_gather(fp, n) else as_points(right)
   made <- nv_ifelse(x < first, like(before + 0 * nv_gather(fp, 1L), made), made)
-  like(nv_ifelse(x > last, like(behind + 0 * nv_gather(fp, n), made), made), type)
+  nv_ifelse(x > last, like(behind + 0 * nv_gather(fp, n), made), made)
 }
 
 # Differences of 64-bit integers are exact.

@@ -18,6 +18,7 @@
 nv_roll <- function(x, shift, dims = NULL) {
   x <- as_operand(x)
   check_static(shift, "shift")
+  if (is.null(dims) && ndims(x) == 1L && is.null(names(x))) dims <- 1L
   if (is.null(dims)) {
     return(nv_reshape(nv_roll(nv_flatten(x), shift, 1L), shape(x)))
   }
@@ -39,6 +40,8 @@ nv_roll <- function(x, shift, dims = NULL) {
 
 slice_along <- function(x, dim, start, count) {
   extents <- shape(x)
-  ones <- rep(1, length(extents))
-  slice(x, replace(ones, dim, start), 1L, replace(extents, dim, count))
+  first <- rep_len(1, length(extents))
+  first[dim] <- start
+  extents[dim] <- count
+  slice(x, first, 1L, extents)
 }

@@ -206,6 +206,11 @@ nv_lexsort <- function(..., dim = NULL, decreasing = FALSE) {
 nv_partition <- function(x, k, dim = NULL, decreasing = FALSE) {
   line <- line_of(as_operand(x), dim)
   first <- nv_top_k(line$x, k, line$dim, decreasing)
+  few <- ndims(line$x) == 1L && length(line$x) < 1e4 # of many, sorting is faster
+  if (few && k > 0 && .Call(joist_r_can_fuse, line$x)) {
+    rest <- unname(line$x)[-as.vector(first$indices)]
+    return(nv_concatenate(first$values, rest))
+  }
   taken <- beside(nv_fill(FALSE, shape(line$x), "bool"), line$x)
   taken <- nv_put_along(taken, first$indices, TRUE, line$dim)
   rest <- slice_along(nv_argsort(taken, line$dim), line$dim, 1, shape(line$x)[line$dim] - k)

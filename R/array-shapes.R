@@ -100,13 +100,15 @@ nv_diag <- function(x) {
 # from rows that have one element more than it has columns. Everything has one dtype, which some
 # rule sets do not have.
 diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
-  local_promotion("anvil")
-  zero <- scalar_like(0, x)
-  if (n^2 <= longest) {
-    return(nv_reshape(nv_pad(x, zero, 0L, 0L, interior_padding = n), c(n, n)))
-  }
-  padded <- nv_pad(nv_reshape(x, c(1L, n)), zero, 0L, c(n, 0L))
-  slice(nv_reshape(padded, c(n, n + 1L)), c(1L, 1L), 1L, c(n, n))
+  with_promotion("anvil", {
+    zero <- scalar_like(0, x)
+    if (n^2 <= longest) {
+      nv_reshape(nv_pad(x, zero, 0L, 0L, interior_padding = n), c(n, n))
+    } else {
+      padded <- nv_pad(nv_reshape(x, c(1L, n)), zero, 0L, c(n, 0L))
+      slice(nv_reshape(padded, c(n, n + 1L)), c(1L, 1L), 1L, c(n, n))
+    }
+  })
 }
 
 #' @rdname nv_pad
@@ -202,8 +204,12 @@ nv_broadcast_arrays <- function(...) {
     return(parts)
   }
   parts <- lapply(parts, tensor_beside, first_tensor(parts))
-  common <- Reduce(nv_eq, lapply(parts, function(x) nv_aval("bool", shape(x))))
-  lapply(parts, nv_broadcast_to, shape(common))
+  shapes <- lapply(parts, shape)
+  extents <- unique(shapes[lengths(shapes) > 0L])
+  if (length(extents) != 1L) {
+    extents <- list(shape(Reduce(nv_eq, lapply(shapes, function(own) nv_aval("bool", own)))))
+  }
+  lapply(parts, nv_broadcast_to, extents[[1L]])
 }
 
 # R's doubles as ambiguous, of the dtype of a tensor of floats, which they would take beside it.

@@ -81,7 +81,8 @@ one_if_missing <- function(x, dims, remove = FALSE) {
     return(x)
   }
   ones <- rep(1L, ndims(x))
-  with_mask(slice(x, ones, ones, ones), nv_tensor(TRUE, shape = ones))
+  missing <- .Call(joist_r_make, TRUE, NULL, ones, NULL, "missing", NULL)
+  with_mask(slice(x, ones, ones, ones), missing)
 }
 
 variance_of <- function(x, dims, drop, correction, root, remove) {

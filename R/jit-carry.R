@@ -149,7 +149,9 @@ kind_texts <- function(a, b) {
 }
 
 # An R number as a tensor: of full precision, where the rules let that yield.
-carried_number <- function(x) if (is_double(x)) double_number(x) else as_operand(x)
+carried_number <- function(x) {
+  if (is_tensor(x) && !is_traced(x)) x else if (is_double(x)) double_number(x) else as_operand(x)
+}
 
 double_number <- function(x) if (double_yields()) in_full(x) else as_operand(x)
 

@@ -72,6 +72,10 @@ nv_nan_to_num <- function(x, nan = 0, posinf = NULL, neginf = NULL) {
   if (!is_float_dtype(x)) {
     return(x)
   }
+  fused("finite_numbers", finite_numbers, x, nan, posinf, neginf)
+}
+
+finite_numbers <- function(x, nan, posinf, neginf) {
   bounds <- dtype_facts(dtype(x))
   high <- scalar_like(if (is.null(posinf)) bounds$max else posinf, x)
   low <- scalar_like(if (is.null(neginf)) bounds$min else neginf, x)
@@ -87,6 +91,12 @@ nv_is_close <- function(x, y, rtol = 1e-5, atol = 1e-8, equal_nan = FALSE) {
   check_flag(equal_nan, "equal_nan")
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
+  fused("close", are_close, list(x, y), rtol, atol, equal_nan)
+}
+
+are_close <- function(pair, rtol, atol, equal_nan) {
+  x <- pair[[1L]]
+  y <- pair[[2L]]
   same <- nv_eq(x, y)
   x <- tensor_beside(x, y)
   y <- tensor_beside(y, x)

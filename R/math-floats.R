@@ -59,7 +59,11 @@ logaddexp <- function(parts) {
 #' @rdname nv_hypot
 #' @export
 nv_copysign <- function(x, y) {
-  of_common_float(x, y, function(x, y) {
+  fused("copysign", with_sign, list(x, y))
+}
+
+with_sign <- function(pair) {
+  of_common_float(pair[[1L]], pair[[2L]], function(x, y) {
     size <- nv_abs(x)
     nv_ifelse(nv_signbit(y), -size, size)
   })

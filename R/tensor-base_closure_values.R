@@ -51,8 +51,8 @@ first_extreme <- function(x, position) {
     return(integer())
   }
   # Of elements without a mask, the position is that of a NaN only if there is one.
-  at <- if (known && is.null(mask_of(x))) as_array(position(x))
-  if (is.null(at) || has_nan(x) && is.nan(as_array(x[[at]]))) {
+  at <- if (known && is.null(mask_of(x))) as.vector(position(x))
+  if (is.null(at) || has_nan(x) && is.nan(.subset2(x, at))) {
     at <- if (has_nan(x)) {
       fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
     } else {
@@ -64,7 +64,8 @@ first_extreme <- function(x, position) {
   }
   if (is_tensor(at)) at <- as_array(at)
   at <- at[at > 0L]
-  if (length(at) > 0L && !is.null(names(x))) names(at) <- names(x)[at]
+  names <- names(x)
+  if (length(at) > 0L && !is.null(names)) names(at) <- names[at]
   at
 }
 

@@ -4,7 +4,6 @@
 
 #include "core/base/threads.h"
 #include "core/kernels/kernels.h"
-#include "r/base/arguments.h"
 #include "r/arrays/access.h"
 #include "r/arrays/assign.h"
 #include "r/arrays/column.h"
@@ -19,6 +18,7 @@
 #include "r/audit/ledger_view.h"
 #include "r/audit/promotion.h"
 #include "r/audit/promotion_explain.h"
+#include "r/base/arguments.h"
 #include "r/base/conditions.h"
 #include "r/base/poison.h"
 #include "r/base/policy.h"

@@ -12,8 +12,8 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
 /* The same without static arguments, under the rules in force; FALSE for a NULL state, and where a
  * run may be an error. */
 SEXP joist_r_jit_kept(SEXP state, SEXP arguments);
-/* Whether a compiled function may run of a tensor, or a list of them: no kind of promotion is named,
- * nothing is recorded, and each is neither traced nor in a store. */
+/* Whether a compiled function may run of a tensor, or a list of them: no kind of promotion is
+ * named, nothing is recorded, and each is neither traced nor in a store. */
 SEXP joist_r_can_fuse(SEXP x);
 /* Stores what was compiled for these arguments, and gives what joist_r_jit_call() gives then. */
 SEXP joist_r_jit_run(SEXP state, SEXP compiled, SEXP arguments, SEXP dynamic, SEXP rules,
