@@ -344,7 +344,7 @@ random_values <- function(name, shape, key, parameters, valid, f, compile = TRUE
   last <- distributions[[kind]]
   again <- identical(last$shape, shape)
   here <- .Call(joist_r_can_fuse, key) && is.null(.Call(joist_r_device_of, key))
-  same <- again && here && identical(last$parameters, parameters)
+  same <- again && here && identical(last$parameters, parameters, num.eq = FALSE)
   operands <- if (same) last$operands else valid_operands(name, parameters, valid, key, shape)
   if (!same) {
     one <- here && all(vapply(parameters, is_plain_number, NA) & lengths(parameters) == 1L)

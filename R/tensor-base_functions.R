@@ -175,8 +175,8 @@ rowsum_by_tensor <- function(x, group, reorder, ...) {
 seq.nv_tensor <- function(...) {
   given <- list(...)
   made <- do.call(seq, lapply(given, function(x) if (is_tensor(x)) as.vector(x) else x))
-  wide <- vapply(given, function(x) is_tensor(x) && is_int64(x), NA)
-  if (any(wide) && is.double(made) && any(abs(made[-1L]) >= 2^53)) {
+  wide <- is.double(made) && any(vapply(given, function(x) is_tensor(x) && is_int64(x), NA))
+  if (wide && any(abs(made[-1L]) >= 2^53)) {
     stop_joist(
       "joist_value_error", "seq() computes in double, which does not hold whole numbers beyond ",
       "2^53; add 0:n to the first number instead"

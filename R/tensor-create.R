@@ -52,7 +52,7 @@
 nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = NULL,
                       na = "missing") {
   if (!is.null(device)) device <- nv_device(device)
-  exported <- is_python(x)
+  exported <- is.environment(x) && is_python(x)
   if (exported) x <- tensor_of_python(x, na)
   # An R number that jit() traces.
   if (is.object(x) && is_computed(x)) {
@@ -60,7 +60,7 @@ nv_tensor <- function(x, dtype = NULL, shape = NULL, ambiguous = NULL, device = 
   }
   made <- .Call(joist_r_make, x, dtype, shape, ambiguous, na, NULL)
   if (na != "missing" && (exported || is_number(x))) made <- without_na(made, na)
-  place_on(made, device)
+  if (is.null(device)) made else nv_to(made, device)
 }
 
 # What was made of an R number among the arguments that jit() traces, as `na` says.

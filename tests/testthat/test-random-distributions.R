@@ -176,3 +176,20 @@ test_that("derivatives are those of the same draw", {
     )$m), 0
   )
 })
+
+test_that("draws of parameters that were checked before are those of new ones", {
+  key <- nv_key(3)
+  draws <- function(location, scale) nv_rlogis(5, location, scale, "f64", key)
+  given <- list(c(1, 2), c(1, 2), c(0, 0), c(-0, 0), c(1, 2), c(1.5, 2), c(1, 2))
+  for (p in given) {
+    for (k in 1:2) {
+      expect_identical(
+        1 / as.vector(draws(p[1], p[2])),
+        1 / as.vector(draws(nv_scalar(p[1], "f64"), nv_scalar(p[2], "f64")))
+      )
+    }
+  }
+  expect_error(draws(1, -2), class = "joist_value_error")
+  compiled <- jit(function(key) nv_rlogis(5, 1, 2, "f64", key))
+  expect_identical(as.vector(compiled(key)), as.vector(draws(1, 2)))
+})

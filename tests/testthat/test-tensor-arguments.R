@@ -321,3 +321,13 @@ test_that("functions are found by name where they are asked for", {
   expect_error(jit(mine, promotion = "nonsense"), class = "joist_promotion_error")
   expect_error(nv_reduce_sum(x, TRUE), class = "joist_shape_error")
 })
+
+test_that("whole numbers are those that R's integers have", {
+  whole <- list(3L, 3, -0, c(1, 2^31 - 1), -(2^31 - 1), integer(), numeric(), 1:10, diag(2))
+  other <- list(
+    NA, NA_integer_, NaN, Inf, 2^31, 0.5, c(1, NA), "1", TRUE, NULL, list(1), 1i, factor(1),
+    nv_tensor(1L), as.Date(1, origin = "1970-01-01")
+  )
+  for (x in whole) expect_true(is_whole(x))
+  for (x in other) expect_false(is_whole(x))
+})
