@@ -164,6 +164,10 @@ split_factor <- function(f, drop, sep = ".", lex.order = FALSE, ...) { # nolint
   if (is.list(f)) {
     return(interaction(f, drop = drop, sep = sep, lex.order = lex.order))
   }
+  if (is_tensor(f) && .Call(joist_r_can_fuse, f) && is.null(names(f))) {
+    codes <- as.vector(f)
+    if (is.integer(codes)) f <- codes # whose levels base R writes in the same way
+  }
   if (!is.factor(f)) as.factor(f) else if (drop) factor(f) else f
 }
 
@@ -176,6 +180,13 @@ split_factor <- function(f, drop, sep = ".", lex.order = FALSE, ...) { # nolint
     return(x)
   }
   at <- split(seq_along(x), groups)
+  fits <- switch(type_string(x), f64 = is.numeric, i32 = is.integer, function(value) FALSE)
+  one <- function(value) fits(value) && !is.object(value) && length(value) == 1L
+  ones <- length(value) > 0L && all(vapply(value, one, NA))
+  if (ones && .Call(joist_r_can_fuse, x) && !ambiguous(x)) {
+    x[unlist(at, use.names = FALSE)] <- rep(rep_len(unlist(value), length(at)), lengths(at))
+    return(x)
+  }
   for (k in seq_along(at)) x[at[[k]]] <- value[[(k - 1L) %% length(value) + 1L]]
   x
 }

@@ -366,3 +366,20 @@ test_that("groups are split and put together again as by `[` and `[<-`, in every
     })(x), nv_tensor(c(3L, 0L, 3L, 0L, 3L, 0L), "i16")
   )
 })
+
+test_that("one value for each group is assigned as base R does", {
+  groups <- c(3L, NA, 1L, 100000L, -1L, 3L)
+  for (values in list(as.list(c(1.5, NA, 3)), list(1.5, 2L), as.list(1:4), 1:2, list(7L))) {
+    for (start in list(c(1, 2, NaN, NA, 5, 6), 1:6)) {
+      expected <- start
+      if (is.integer(start) && !all(vapply(values, is.integer, NA))) next
+      split(expected, groups) <- values
+      for (by in list(groups, nv_tensor(groups), factor(groups))) {
+        made <- nv_tensor(start, if (is.integer(start)) "i32" else "f64")
+        split(made, by) <- values
+        expect_identical(as.vector(made), expected)
+      }
+    }
+  }
+  expect_identical(names(split(nv_tensor(1:6), nv_tensor(groups))), names(split(1:6, groups)))
+})
