@@ -29,6 +29,8 @@ nv_group <- function(keys, sort = FALSE, na = "group") {
   check_choice(na, "na", c("group", "drop"))
   one <- !is.list(keys)
   keys <- if (one) list(keys) else unclass(keys)
+  long <- vapply(keys, inherits, NA, "integer64")
+  keys[long] <- lapply(keys[long], nv_tensor, "i64")
   if (length(keys) == 0L) {
     stop_joist("joist_value_error", "`keys` must have a key")
   }
@@ -54,6 +56,7 @@ nv_group <- function(keys, sort = FALSE, na = "group") {
     first <- first[kept]
     of_groups <- lapply(of_groups, `[`, kept)
   }
+  of_groups[long] <- lapply(of_groups[long], as_array, "integer64")
   if (!one) of_groups <- list2DF(of_groups, length(kept))
   structure(
     list(
@@ -73,9 +76,6 @@ as_group_key <- function(key) {
   }
   if (!is.atomic(key) || is.null(key)) {
     stop_joist("joist_value_error", "a key must be a tensor or a vector, not a ", class(key)[1L])
-  }
-  if (inherits(key, "integer64")) {
-    return(nv_tensor(key, "i64"))
   }
   plain <- !is.object(key) || is.factor(key) || inherits(key, c("Date", "POSIXct", "difftime"))
   if (!plain || is.character(key) || is.raw(key)) key <- match(key, unique(key))
@@ -106,8 +106,8 @@ print.joist_groups <- function(x, ...) {
 #' They combine the slices along a dimension, the first by default, by group: `nv_segment_sum()` as
 #' [rowsum()] does, the others as their namesakes do: `nv_segment_mean()` as [nv_mean()],
 #' `nv_segment_max()` as [nv_reduce_max()]. The groups are those of [nv_group()], or numbered. A
-#' result is missing if one of the elements that it is made of is, and it has the same bits however
-#' many threads there are.
+#' result is missing if one of the elements that it is made of is, but for `_any()` and `_all()`
+#' where the others decide, and it has the same bits however many threads there are.
 #'
 #' Sums, means, variances, standard deviations and counts of chunked tensors ([nv_zarr()]) are
 #' computed at once, in one pass over the chunks, by the workers of [chunked], and have the same
@@ -121,7 +121,8 @@ print.joist_groups <- function(x, ...) {
 #' @param ids What [nv_group()] returns, or the number of the group of each slice, from 1 on: a
 #'   tensor of integers or whole R numbers. Numbers may be traced by [jit()] and are checked when
 #'   the program runs.
-#' @param count How many groups there are; of those of [nv_group()] it is known.
+#' @param count How many groups there are, which must be given for numbers; of those of [nv_group()]
+#'   it is known.
 #' @param na_rm `TRUE` leaves out missing values and NaN.
 #' @param dim The dimension along which slices are grouped, or its name.
 #' @param weights Numbers that elements are multiplied by, one for each slice or each element; means
@@ -186,17 +187,29 @@ nv_segment_max <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_any <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
-  by_group(nv_convert(x, "bool"), ids, count, na_rm, dim, FALSE, function(s) {
-    scattered(s, "scatter_max", scalar_like(FALSE, s$x))
-  })
+  segment_logic("scatter_max", FALSE, x, ids, count, na_rm, dim)
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_all <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
-  by_group(nv_convert(x, "bool"), ids, count, na_rm, dim, FALSE, function(s) {
-    scattered(s, "scatter_min", scalar_like(TRUE, s$x))
-  })
+  segment_logic("scatter_min", TRUE, x, ids, count, na_rm, dim)
+}
+
+# Missing only where the missing flags would decide.
+segment_logic <- function(operation, none, x, ids, count, na_rm, dim) {
+  fold <- function(x, operation, start) {
+    by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
+      scattered(s, operation, scalar_like(start, s$x))
+    })
+  }
+  x <- nv_convert(x, "bool")
+  unknown <- !isTRUE(na_rm) && !is_chunked(x) && may_be_na(x)
+  found <- fold(if (unknown) nv_replace_na(x, none) else x, operation, none)
+  if (!unknown) {
+    return(found)
+  }
+  nv_mask(found, fold(nv_is_na(x), "scatter_max", FALSE) & (if (none) found else !found))
 }
 
 #' @rdname nv_segment_sum
@@ -291,6 +304,7 @@ nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), n
 #' @export
 nv_segment_n_distinct <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
   by_group(carried_number(x), ids, count, na_rm, dim, TRUE, function(s) {
+    s <- check_groups(s)
     pairs <- nv_group(list(s$at, s$x))
     shaped(s, nv_tabulate(s$at[pairs$first] + 1L, s$groups))
   })
@@ -372,6 +386,9 @@ as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
     dropped <- sum(ids$sizes) < length(ids$ids)
     ids <- ids$ids
   } else {
+    if (is.null(count)) {
+      stop_joist("joist_value_error", "`count` is needed: how many groups the numbers in `ids` have")
+    }
     check_whole(count, "count")
     ids <- as_positions(ids, "groups")
   }
@@ -435,6 +452,14 @@ shaped <- function(s, result) {
   } else {
     nv_reshape(result, s$extents)
   }
+}
+
+# Checks the numbers of groups as scatters do, where only their order is looked at.
+check_groups <- function(s) {
+  if (may_be_na(s$at)) segment_counts(s)
+  numbers <- beside(nv_iota(1L, "i64", s$groups + s$spare, start = 0), s$x)
+  s$at <- nv_gather(numbers, s$at + nv_scalar(1L, "i64"))
+  s
 }
 
 segment_counts <- function(s) {

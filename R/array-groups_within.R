@@ -80,7 +80,7 @@ nv_segment_rank <- function(x, ids, count = NULL, ties = "average", decreasing =
 # What `f` makes of each element, in its place and with its name.
 within_groups <- function(x, ids, count, na_rm, dim, f) {
   x <- tensor_beside(x, ids)
-  same_names(by_group(x, ids, count, na_rm, dim, TRUE, f), x)
+  same_names(by_group(x, ids, count, na_rm, dim, TRUE, function(s) f(check_groups(s))), x)
 }
 
 # Combines each element with the earlier ones of its group, by doubling: after step k each is

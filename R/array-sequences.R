@@ -43,7 +43,9 @@
 nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, device = NULL) {
   if (!is.null(device)) device <- nv_device(device)
   check_whole(steps, "steps")
-  dtype <- as_dtype(if (is.null(dtype)) quotient_dtype(start, end) else dtype)
+  given <- !is.null(dtype)
+  dtype <- as_dtype(if (given) dtype else quotient_dtype(start, end))
+  if (!given) lapply(list(start, end), tell_of_end, dtype)
   wide <- switch(dtype_kind(dtype), float = "f64", complex = "c128", bool = NULL, dtype)
   if (is.null(wide)) {
     stop_joist("joist_dtype_error", "nv_linspace() gives numbers, not ", format(dtype))
@@ -69,6 +71,15 @@ quotient_dtype <- function(from, to) {
     nv_aval(dtype(x), integer(), ambiguous(x))
   }
   dtype(nv_div(one_of(from), one_of(to)))
+}
+
+# Both ends are exact, or told of.
+tell_of_end <- function(x, dtype) {
+  whole <- if (is_tensor(x)) is_integer_dtype(x) else is.numeric(x) && isTRUE(x == round(x))
+  if (whole && !is_traced(x)) {
+    if (is.double(x) && !is_tensor(x)) x <- nv_tensor(x, "f64")
+    judge_rounding(as_operand(x), format(dtype), "linspace", session()$loss)
+  }
 }
 
 check_one <- function(x, name) {

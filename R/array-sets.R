@@ -28,7 +28,7 @@ nv_unique <- function(x, inverse = FALSE, counts = FALSE, index = FALSE) {
   check_flag(counts, "counts")
   check_flag(index, "index")
   # Of R numbers, before they are rounded to the dtype of the values.
-  number <- !is_tensor(x)
+  number <- !is_tensor(x) && !is.object(x)
   x <- carried_number(x)
   values <- unique(x)
   made <- if (number) as_operand(as_array(values)) else values

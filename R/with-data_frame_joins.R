@@ -78,6 +78,11 @@ comparable_keys <- function(x, y) {
   keys
 }
 
+# As tensors, for R would order and compare the bits of integer64 vectors as doubles.
+without_long <- function(keys) {
+  lapply(keys, function(key) if (inherits(key, "integer64")) nv_tensor(key, "i64") else key)
+}
+
 # A key for another: dates beside date-times as these, and NA as missing values of its class.
 key_beside <- function(key, other) {
   if (inherits(key, "Date") && inherits(other, "POSIXct")) {
@@ -135,8 +140,8 @@ join_frames <- function(x, y, how, as, by = intersect(names(x), names(y)), by.x 
   }
   pairs <- Map(comparable_keys, unclass(x)[by.x], unclass(y)[by.y])
   keys <- list(lapply(pairs, `[[`, 1L), unname(lapply(pairs, `[[`, 2L)))
-  rows <- if (how == "rolling") rolling_rows(keys[[1L]], keys[[2L]])
-  if (is.null(rows)) rows <- joined_rows(keys[[1L]], keys[[2L]], how)
+  find <- if (how == "rolling") rolling_rows else function(x, y) joined_rows(x, y, how)
+  rows <- find(without_long(keys[[1L]]), without_long(keys[[2L]]))
   if (as == "rows") {
     return(rows)
   }

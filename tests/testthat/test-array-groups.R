@@ -206,3 +206,39 @@ test_that("rowsum() takes many groups", {
   expect_equal(as_array(rowsum(nv_tensor(x, "f64"), group)), rowsum(x, group))
   expect_equal(as_array(rowsum(nv_tensor(x, "f64"), group, FALSE)), rowsum(x, group, FALSE))
 })
+
+test_that("integer64 keys are ordered as the numbers they are", {
+  key <- as_array(nv_tensor(c("5", "-3", NA, "9007199254740993", "-3"), "i64"), "integer64")
+  for (g in list(nv_group(key, sort = TRUE), nv_group(list(key), sort = TRUE))) {
+    found <- if (is.data.frame(g$keys)) g$keys[[1L]] else g$keys
+    expect_s3_class(found, "integer64")
+    expect_identical(as.character(found), c("-3", "5", "9007199254740993", NA))
+    expect_identical(as.vector(g$ids), c(2L, 1L, 4L, 3L, 1L))
+  }
+  expect_identical(as.vector(nv_group(key, na = "drop")$ids), c(1L, 2L, NA, 3L, 2L))
+})
+
+test_that("flags by group are missing only where a missing flag decides, as any() and all()", {
+  flags <- c(NA, TRUE, NA, FALSE, TRUE, FALSE, NA)
+  ids <- c(1, 1, 2, 2, 3, 3, 4)
+  for (na_rm in c(FALSE, TRUE)) {
+    base <- function(f) unname(vapply(split(flags, ids), f, NA, na.rm = na_rm))
+    for (run in list(function(f, x) f(x, ids, 4, na_rm), function(f, x) {
+      jit(function(x) f(x, ids, 4, na_rm))(x)
+    })) {
+      expect_identical(as.vector(run(nv_segment_any, nv_tensor(flags))), base(any))
+      expect_identical(as.vector(run(nv_segment_all, nv_tensor(flags))), base(all))
+    }
+  }
+})
+
+test_that("numbers of groups are checked where only their order counts, too", {
+  x <- nv_tensor(1:3)
+  for (f in list(nv_segment_rank, nv_segment_cumsum, nv_segment_cummax, nv_segment_n_distinct)) {
+    expect_refusal(f(x, c(1L, NA, 1L), 1), "joist_value_error", "missing")
+    expect_refusal(f(x, c(1L, 7L, 1L), 1), "joist_shape_error", "index 7")
+    expect_refusal(f(x, c(1L, 1L, 1L)), "joist_value_error", "`count` is needed")
+  }
+  ranked <- jit(function(x, i) nv_segment_rank(x, i, 1))
+  expect_refusal(ranked(x, nv_tensor(c(1L, 7L, 1L))), "joist_shape_error", "index 7")
+})

@@ -24,6 +24,19 @@ test_that("nv_linspace() has both ends exactly, and in between what NumPy comput
   expect_identical(as_array(nv_linspace(7, 7, 3, "f64")), c(7, 7, 7))
 })
 
+test_that("nv_linspace() tells of whole ends that its default dtype rounds", {
+  big <- 2^24 + 1
+  for (end in list(big, as.integer(big), nv_scalar(big, "i64"))) {
+    expect_error(
+      with_promotion(NULL, nv_linspace(0L, end, 3), on = c(loss = "error")), "nv_linspace\\(\\)"
+    )
+    expect_no_warning(nv_linspace(nv_scalar(0, "f64"), end, 3))
+    expect_no_warning(nv_linspace(0L, end, 3, "f32"))
+  }
+  expect_no_warning(nv_linspace(0.1, 16, 3))
+  expect_warning(nv_linspace(0L, big, 3), "nv_linspace() rounds 1 element of f64", fixed = TRUE)
+})
+
 test_that("nv_linspace() of integers is exact, rounded down", {
   for (d in ints()) {
     range <- pmin(pmax(as.numeric(c(int_min(d), int_max(d))), -2^24), 2^24)

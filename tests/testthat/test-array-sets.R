@@ -156,3 +156,9 @@ test_that("integrals are those of the trapezoids, percentages are probabilities"
   expect_identical(nv_percentile(z, c(10, 50)), nv_quantile(z, c(0.1, 0.5)))
   expect_error(nv_percentile(z, 101), class = "joist_value_error")
 })
+
+test_that("nv_unique() keeps integer64", {
+  key <- as_array(nv_tensor(c("123456789", "9007199254740993", "123456789"), "i64"), "integer64")
+  expect_identical(nv_unique(key), nv_tensor(c("123456789", "9007199254740993"), "i64"))
+  expect_identical(as.vector(nv_unique(key, counts = TRUE)$counts), c(2, 1))
+})

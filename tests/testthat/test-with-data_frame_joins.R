@@ -126,6 +126,13 @@ test_that("keys of two classes are compared by their values, in either order", {
   long <- as_array(nv_tensor(c(5L, 7L), "i64"), "integer64")
   expect_identical(both(long, c(5, 6), "inner"), list(long[1L], 5))
   expect_identical(as.character(both(long, c(6, 5, NA), "full")[[2L]]), c("6", "5", NA, "7"))
+  negative <- data.frame(k = 1:3)
+  negative$k <- as_array(nv_tensor(c(-5L, 0L, 7L), "i64"), "integer64")
+  for (other in list(as_array(nv_tensor(c(-6L, 1L), "i64"), "integer64"), c(-6, 1))) {
+    before <- data.frame(v = c("a", "b"))
+    before$k <- other
+    expect_identical(nv_merge(negative, before, how = "rolling")$v, c("a", "a", "b"))
+  }
   expect_identical(both(long, 7.5, "full"), list(c(5, 7, 7.5), c(7.5, 5, 7)))
   expect_identical(both(long, c("5", "x"), "full")[[1L]], c("5", "7", "x"))
   named <- nv_merge(data.frame(k = 1:2, v = 3:4), data.frame(k = 7:8, l = 1:2),
