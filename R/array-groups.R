@@ -331,8 +331,13 @@ by_group <- function(x, ids, count, na_rm, dim, flat, f) {
     stop_joist("joist_value_error", "this needs the elements in memory; call nv_compute() first")
   }
   moved <- dim_first(x, dim)
-  result <- f(as_segments(moved$x, ids, count, na_rm, flat))
-  if (is_tensor(result)) moved$back(result) else rapply(result, moved$back, how = "list")
+  s <- as_segments(moved$x, ids, count, na_rm, flat)
+  result <- f(s)
+  back <- function(made) {
+    more <- vector("list", ndims(made) - length(s$labels))
+    moved$back(with_labels(made, c(s$labels, more)))
+  }
+  if (is_tensor(result)) back(result) else rapply(result, back, how = "list")
 }
 
 # x with a dimension as the first one, and the way back; dimensions after those of x stay there.
@@ -406,6 +411,7 @@ as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
   at <- nv_flatten(beside(nv_convert(ids, "i64") - nv_scalar(1L, "i64"), x))
   s <- list(x = x, at = at, groups = count, spare = FALSE, extents = c(count, extents[-1L]))
   s$shape <- extents
+  s$labels <- replace(labels_of(x), 1L, list(NULL))
   s$first <- first
   remove <- na_rm && may_be_na(x)
   if (!flat && !remove && !dropped) s else flat_segments(s, remove, dropped)

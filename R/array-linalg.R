@@ -184,7 +184,11 @@ with_rows <- function(x, n) {
 
 #' @rdname nv_qr
 #' @export
-qr.nv_tensor <- function(x, ...) structure(nv_qr(x), class = "nv_qr")
+qr.nv_tensor <- function(x, ...) {
+  made <- nv_qr(x)
+  made$R <- with_labels(made$R, replace(labels_of(made$R), 2L, labels_of(x)[2L]))
+  structure(made, class = "nv_qr")
+}
 
 #' @rdname nv_qr
 #' @export
@@ -228,7 +232,7 @@ least_squares <- function(qr, y) {
 
 fitted_by <- function(qr, y) {
   check_independent(qr$R)
-  without_column(nv_matmul(qr$Q, adjoint_product(qr$Q, y)), y)
+  same_names(without_column(nv_matmul(qr$Q, adjoint_product(qr$Q, y)), y), y)
 }
 
 # Without pivoting, Q and R say nothing of columns that depend on others: those of which less is
@@ -255,7 +259,10 @@ check_independent <- function(factor) {
 
 # Of one vector on the right side, a vector.
 without_column <- function(x, y) {
-  if (length(part_shape(y)) < 2L) nv_reshape(x, shape(x)[-2L]) else x
+  if (length(part_shape(y)) >= 2L) {
+    return(x)
+  }
+  with_labels(nv_reshape(x, shape(x)[-2L]), labels_of(x)[-2L])
 }
 
 #' @rdname nv_qr

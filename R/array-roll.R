@@ -27,6 +27,7 @@ nv_roll <- function(x, shift, dims = NULL) {
     stop_joist("joist_value_error", "`shift` must be whole numbers: one, or one for each of `dims`")
   }
   shift <- rep_len(shift, length(dims))
+  named <- names(labels_of(x))
   for (k in seq_along(dims)) {
     extent <- shape(x)[dims[k]]
     by <- if (extent > 0L) shift[k] %% extent else 0
@@ -35,7 +36,7 @@ nv_roll <- function(x, shift, dims = NULL) {
       x <- concatenated(list(first, slice_along(x, dims[k], 1, extent - by)), dims[k], NULL)
     }
   }
-  x
+  if (is.null(named)) x else with_labels(x, stats::setNames(labels_of(x), named))
 }
 
 slice_along <- function(x, dim, start, count) {

@@ -73,7 +73,7 @@ triangle <- function(x, diagonal, lower) {
   rows <- nv_iota(1L, "i64", c(extents[1L], 1L, ones), start = 1 + diagonal)
   columns <- nv_iota(2L, "i64", c(1L, extents[2L], ones))
   kept <- if (lower) nv_le(columns, rows) else nv_ge(columns, rows)
-  nv_ifelse(beside(kept, x), x, scalar_like(0, x))
+  same_names(nv_ifelse(beside(kept, x), x, scalar_like(0, x)), x)
 }
 
 #' @rdname nv_pad

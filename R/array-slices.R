@@ -62,6 +62,8 @@ nv_apply <- function(x, dims, f, ...) {
       own[d] <- list(NULL)
     }
   }
+  rest <- labels_of(x)[-dims]
+  if (identical(unname(rest), unname(own))) own <- rest
   with_labels(out, c(own, labels_of(x)[dims]))
 }
 

@@ -242,5 +242,5 @@ nv_put_along <- function(x, indices, values, dim) {
   }
   if (is_tensor(values)) values <- nv_flatten(nv_broadcast_to(values, given))
   line[nv_flatten(at) + 1L] <- values
-  nv_reshape(line, extents)
+  same_names(nv_reshape(line, extents), x)
 }

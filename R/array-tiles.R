@@ -55,7 +55,9 @@ nv_tile <- function(x, times) {
   extents <- c(shape(x), rep(1L, rank - ndims(x)))
   times <- c(times, rep(1L, rank - length(times)))
   apart <- nv_reshape(x, c(rbind(extents, rep(1L, rank))))
-  nv_reshape(nv_broadcast_to(apart, c(rbind(extents, times))), extents * times)
+  out <- nv_reshape(nv_broadcast_to(apart, c(rbind(extents, times))), extents * times)
+  labels <- c(labels_of(x), vector("list", rank - ndims(x)))
+  with_labels(out, replace(labels, times != 1, list(NULL)))
 }
 
 #' @rdname nv_meshgrid

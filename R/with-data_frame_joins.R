@@ -62,7 +62,7 @@ comparable_keys <- function(x, y) {
   are <- function(what) vapply(keys, inherits, NA, what)
   tensor <- any(are("nv_tensor"))
   text <- vapply(keys, is.character, NA)
-  if (!tensor && (sum(text) == 1L || sum(are("factor")) == 1L)) {
+  if (sum(text) == 1L || sum(are("factor")) == 1L) {
     return(lapply(keys, as.character))
   }
   long <- which(are("integer64"))

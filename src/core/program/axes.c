@@ -7,6 +7,7 @@ typedef enum {
   FIRST, /* as the first operand, which has the shape of the result */
   TEST,  /* as the first operand if it has that shape, as R's ifelse() */
   BROADCAST,
+  LINES, /* as the first operand but for the dim along which elements are ordered */
   RESHAPE,
   PERMUTE,
   SLICE,
@@ -137,6 +138,12 @@ void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
     case FIRST:
     case BROADCAST:
       same(0, operands[0], result, axes);
+      break;
+    case LINES:
+      same(0, operands[0], result, axes);
+      for (int d = 0; d < result->rank; d++)
+        if (joist_attribute_dim(attributes) < 0 || d == joist_attribute_dim(attributes))
+          axes[d].kind = JOIST_AXIS_NEW;
       break;
     case RESHAPE:
       reshaped(operands[0], result, axes);

@@ -58,8 +58,10 @@ SEXP joist_r_with_mask(SEXP x, SEXP mask) {
     const joist_value_id elements =
         joist_r_renamed(pointer, joist_r_trace_number(pointer, &value, type));
     const joist_value_id number = joist_r_trace_number(pointer, &given, joist_r_mask_type);
-    SEXP named = joist_r_traced_with(joist_r_trace_tensor(pointer, elements), pointer, number);
-    UNPROTECT(2);
+    SEXP named =
+        PROTECT(joist_r_traced_with(joist_r_trace_tensor(pointer, elements), pointer, number));
+    joist_r_set_names(named, value.names, value.argument.shape.rank);
+    UNPROTECT(3);
     return named;
   }
   if (value.form == JOIST_R_TRACED || value.form == JOIST_R_ABSTRACT) {
