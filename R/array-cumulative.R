@@ -59,6 +59,7 @@ nv_cummin <- function(x, dim = NULL, na_rm = FALSE) scan_dim("cummin", x, dim, N
 nv_cummax <- function(x, dim = NULL, na_rm = FALSE) scan_dim("cummax", x, dim, NULL, na_rm)
 
 scan_dim <- function(name, x, dim, dtype, remove = FALSE) {
+  refuse_nan_in_chunks(x, remove)
   .Call(joist_r_operation, name, list(x), list(dim = dim, dtype = dtype, na_rm = remove))
 }
 

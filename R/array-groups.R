@@ -392,7 +392,7 @@ as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
     ids <- ids$ids
   } else {
     if (is.null(count)) {
-      stop_joist("joist_value_error", "`count` is needed: how many groups the numbers in `ids` have")
+      stop_joist("joist_value_error", "`count` is needed: how many groups there are")
     }
     check_whole(count, "count")
     ids <- as_positions(ids, "groups")

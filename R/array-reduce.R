@@ -42,6 +42,7 @@
 #' @export
 nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
+  if (has_nan_in_chunks(x, na_rm)) x <- nan_to(0, x)
   .Call(joist_r_operation, "reduce_sum", list(x), attributes)
 }
 
@@ -49,6 +50,7 @@ nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FAL
 #' @export
 nv_reduce_prod <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
+  if (has_nan_in_chunks(x, na_rm)) x <- nan_to(1, x)
   .Call(joist_r_operation, "reduce_prod", list(x), attributes)
 }
 
@@ -56,6 +58,7 @@ nv_reduce_prod <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FA
 #' @export
 nv_reduce_min <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
   attributes <- list(dims = dims, drop = drop, na_rm = na_rm)
+  refuse_nan_in_chunks(x, na_rm)
   .Call(joist_r_operation, "reduce_min", list(x), attributes)
 }
 
@@ -63,6 +66,7 @@ nv_reduce_min <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
 #' @export
 nv_reduce_max <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
   attributes <- list(dims = dims, drop = drop, na_rm = na_rm)
+  refuse_nan_in_chunks(x, na_rm)
   .Call(joist_r_operation, "reduce_max", list(x), attributes)
 }
 
@@ -82,6 +86,7 @@ nv_range <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
 #' @rdname nv_reduce_sum
 #' @export
 nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
+  refuse_nan_in_chunks(x, na_rm)
   if (isTRUE(na_rm) && is.null(dtype) && is_gapped_int64(x) && count_reduced(x, dims) > 0) {
     dims <- dims_by_name(dims, x)
     exact <- with_promotion("anvil", fused("mean", exact_mean, x, dims, drop, span_of(x)))
@@ -92,6 +97,15 @@ nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
   }
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   .Call(joist_r_operation, "mean", list(x), attributes)
+}
+
+# Elements that a store may have, which a reduction of chunks does not leave out.
+has_nan_in_chunks <- function(x, na_rm) isTRUE(na_rm) && is_chunked(x) && is_inexact(x)
+
+refuse_nan_in_chunks <- function(x, na_rm) {
+  if (has_nan_in_chunks(x, na_rm)) {
+    stop_joist("joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first")
+  }
 }
 
 is_gapped_int64 <- function(x) is_tensor(x) && !is_chunked(x) && is_int64(x) && may_be_na(x)

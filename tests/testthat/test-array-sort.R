@@ -176,3 +176,36 @@ test_that("base R's order() and rank() go by what xtfrm() gives, for every dtype
   expect_identical(xtfrm(large), c(2L, 1L, 2L))
   expect_error(xtfrm(nv_tensor(1i)), class = "joist_dtype_error")
 })
+
+test_that("dimensions along which elements stay keep their names", {
+  names <- list(R = c("a", "b", "c"), C = c("x", "y", "z"))
+  m <- nv_tensor(matrix(c(4, 1, 0, 1, 3, 1, 0, 1, 2), 3, dimnames = names), "f64")
+  v <- nv_tensor(c(u = 1, v = 2, w = 3), "f64")
+  columns <- list(NULL, C = names$C)
+  ones <- nv_tensor(matrix(1L, 1L, 3L))
+  whole <- list(
+    chol = chol, tril = nv_tril, triu = nv_triu, mask = function(m) nv_mask(m, m > 1),
+    put = function(m) nv_put_along(m, ones, 0, 1)
+  )
+  lines <- list(
+    sort = function(m) nv_sort(m, 1), order = function(m) nv_argsort(m, 1),
+    top = function(m) nv_top_k(m, 2, 1)$values, take = function(m) nv_take_along(m, ones, 1),
+    sum = function(m) nv_segment_sum(m, c(1, 1, 2), 2)
+  )
+  for (run in list(identity, jit)) {
+    for (f in names(whole)) expect_identical(dimnames(run(whole[[f]])(m)), names, label = f)
+    for (f in names(lines)) {
+      found <- dimnames(run(lines[[f]])(m))
+      expect_identical(unname(found), unname(columns), label = f)
+      expect_identical(names(found)[2L], "C", label = f)
+    }
+  }
+  expect_identical(dimnames(nv_roll(m, 1, 1)), list(R = c("c", "a", "b"), C = names$C))
+  expect_identical(dimnames(nv_tile(m, c(1, 2)))$R, names$R)
+  expect_identical(dimnames(nv_apply(m, 1, function(x) x * 2)), rev(names))
+  base <- as_array(m)
+  y <- as_array(v)
+  expect_identical(names(solve(m, v)), names(solve(base, y)))
+  expect_identical(names(qr.fitted(qr(m), v)), names(qr.fitted(qr(base), y)))
+  expect_identical(names(qr.coef(qr(m), v)), names(qr.coef(qr(base), y)))
+})

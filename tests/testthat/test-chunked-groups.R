@@ -60,3 +60,17 @@ test_that("what groups of chunked tensors cannot be is refused", {
   expect_refusal(nv_segment_sum(z, 1:3, 3), "joist_shape_error", "3 groups for 4 slices")
   expect_refusal(nv_segment_max(z, 1:4, 4), "joist_value_error", "nv_compute()")
 })
+
+test_that("functions of chunked tensors leave NaN out, or say that they cannot", {
+  x <- nv_tensor(matrix(c(1, NaN, 3, 4), 2), "f32")
+  y <- nv_chunked(x)
+  for (f in list(nv_reduce_sum, nv_reduce_prod)) {
+    expect_identical(nv_compute(f(y, 1L, na_rm = TRUE)), f(x, 1L, na_rm = TRUE))
+  }
+  more <- list(
+    nv_reduce_min, nv_reduce_max, nv_mean, nv_range, nv_cumsum, nv_cumprod, nv_cummin, nv_cummax
+  )
+  for (f in more) expect_refusal(f(y, 1L, na_rm = TRUE), "joist_value_error", "nv_compute")
+  whole <- nv_chunked(nv_tensor(matrix(1:4, 2)))
+  expect_identical(as.vector(nv_compute(nv_reduce_max(whole, na_rm = TRUE))), 4L)
+})
