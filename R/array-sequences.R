@@ -249,7 +249,7 @@ wrong_steps <- function(last) {
 #' @export
 nv_one_hot <- function(x, n, dtype = NULL) {
   check_whole(n, "n")
-  x <- as_operand(x)
+  x <- if (is_double(x) && !is_tensor(x)) nv_tensor(x, "i64") else as_operand(x)
   if (!is_integer_dtype(x)) {
     stop_joist(
       "joist_dtype_error", "positions must be of an integer dtype, not ", format(dtype(x))

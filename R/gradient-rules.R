@@ -286,7 +286,7 @@ gradient_rules <- c(matrix_gradient_rules, list(
   log_poisson = function(g, x, y, at) {
     count <- x[[1L]]
     mean <- x[[2L]]
-    list(g * (nv_log(mean) - nv_digamma(count + 1)), g * (count / mean - 1))
+    list(g * (nv_log(mean) - nv_digamma(count + 1)), g * (count_ratio(count, mean) - 1))
   },
   log_binomial = function(g, x, y, at) {
     a <- x[[1L]]
@@ -295,7 +295,7 @@ gradient_rules <- c(matrix_gradient_rules, list(
     list(
       g * (nv_log(x[[3L]]) + (both - nv_digamma(a + 1))),
       g * (nv_log1p(-x[[3L]]) + (both - nv_digamma(b + 1))),
-      g * (a / x[[3L]] - b / (1 - x[[3L]]))
+      g * (count_ratio(a, x[[3L]]) - count_ratio(b, 1 - x[[3L]]))
     )
   },
   incomplete_gamma = function(g, x, y, at) {
@@ -593,4 +593,10 @@ middle_weights <- function(weight, x, at) {
 fit_extent <- function(x, extent, dim) {
   high <- replace(rep(0, ndims(x)), dim, extent - shape(x)[dim])
   if (all(high == 0)) x else apply_operation("pad", list(x, zero_of(x)), list(high = high))
+}
+
+# 0 for a count of 0, also of a probability or mean of 0.
+count_ratio <- function(count, x) {
+  none <- count == 0
+  nv_ifelse(none, 0, count / nv_ifelse(none, 1, x))
 }

@@ -6,7 +6,8 @@
 #' `abs(x - y) <= atol + rtol * abs(y)`; infinite numbers are close to themselves only.
 #'
 #' The mantissa of 0, infinite numbers and NaN is the number itself, and their exponent is 0.
-#' Differences of `nv_is_close()` are computed in `f64`, those of complex numbers in `c128`.
+#' Differences of `nv_is_close()` are computed in `f64`, those of complex numbers in `c128`, of 64-bit
+#' integers of one dtype exactly.
 #'
 #' @param x,y Tensors, or R numbers or arrays.
 #' @param exponent A tensor of integers, or whole R numbers.
@@ -102,10 +103,19 @@ are_close <- function(pair, rtol, atol, equal_nan) {
   y <- tensor_beside(y, x)
   complex <- is_complex_dtype(x) || is_complex_dtype(y)
   wide <- lapply(list(x, y), nv_convert, if (complex) "c128" else "f64")
-  distance <- nv_abs(wide[[1L]] - wide[[2L]])
+  distance <- if (is_int64(x) && dtype(x) == dtype(y)) {
+    exact_distance(x, y)
+  } else {
+    nv_abs(wide[[1L]] - wide[[2L]])
+  }
   near <- distance <= atol + rtol * nv_abs(wide[[2L]])
   near <- same | near & nv_is_finite(wide[[2L]])
   if (equal_nan) near | nv_is_nan(x) & nv_is_nan(y) else near
+}
+
+# Of 64-bit integers, whose difference fits ui64, in f64.
+exact_distance <- function(x, y) {
+  nv_convert(nv_convert(wrapping(nv_max(x, y) - nv_min(x, y)), "ui64"), "f64")
 }
 
 # A real tensor of floats: of the dtype that nv_sqrt() gives.

@@ -169,3 +169,9 @@ test_that("nv_one_hot() has a one at each position, of any integer dtype", {
   k <- nv_tensor(1:3)
   expect_identical(nv_vmap(function(k) nv_one_hot(k, 3))(k), nv_one_hot(k, 3))
 })
+
+test_that("nv_one_hot() takes whole R numbers", {
+  expect_identical(nv_one_hot(c(2, 1), 2), nv_one_hot(nv_tensor(2:1), 2))
+  expect_refusal(nv_one_hot(1.5, 2), "joist_value_error", "1.5")
+  expect_refusal(nv_one_hot(nv_tensor(1, "f32"), 2), "joist_dtype_error", "f32")
+})

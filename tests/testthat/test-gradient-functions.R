@@ -794,3 +794,19 @@ test_that("a result with one element has a gradient, and a Hessian", {
   }
   expect_error(gradient(function(x) x)(x), "one element", class = "joist_shape_error")
 })
+
+test_that("counts of 0 have a slope where their probability or mean is 0", {
+  slope <- function(f, at) as.vector(gradient(f)(nv_tensor(at, "f64"))[[1L]])
+  expect_identical(slope(function(p) nv_dbinom(0, 3, p, log = TRUE), 0), -3)
+  expect_identical(slope(function(p) nv_dbinom(2, 2, p, log = TRUE), 1), 2)
+  expect_identical(slope(function(m) nv_dpois(0, m, log = TRUE), 0), -1)
+  p <- c(0.2, 0.3, 0.5)
+  counts <- c(1, 2, 1)
+  found <- slope(function(p) nv_dmultinom(counts, p, log = TRUE), p)
+  expect_equal(found, counts / p - sum(counts), tolerance = 1e-12)
+  expect_equal(
+    slope(function(p) nv_dmultinom(counts, p), p),
+    dmultinom(counts, prob = p) * (counts / p - sum(counts)),
+    tolerance = 1e-12
+  )
+})

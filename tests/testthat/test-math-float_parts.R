@@ -72,3 +72,16 @@ test_that("closeness is by the tolerances, of all dtypes", {
   expect_identical(as_array(nv_is_close(nv_tensor(5), c(4, 6), rtol = 0, atol = 1)), c(TRUE, TRUE))
   expect_error(nv_is_close(1, 1, rtol = "a"), class = "joist_value_error")
 })
+
+test_that("nv_is_close() compares 64-bit integers by their exact difference", {
+  ends <- c("9223372036854775807", "9223372036854775806", "-9223372036854775808")
+  for (run in list(identity, jit)) {
+    close <- run(function(x, y) nv_is_close(x, y, rtol = 0, atol = 1))
+    x <- nv_tensor(ends, "i64")
+    expect_identical(as.vector(close(x, x[c(2L, 2L, 1L)])), c(TRUE, TRUE, FALSE))
+    same <- run(function(x, y) nv_is_close(x, y, rtol = 0, atol = 0))
+    expect_identical(as.vector(same(x, x[c(2L, 2L, 3L)])), c(FALSE, TRUE, TRUE))
+    big <- nv_tensor(c("18446744073709551615", "18446744073709551614"), "ui64")
+    expect_identical(as.vector(same(big, rev(big))), c(FALSE, FALSE))
+  }
+})
