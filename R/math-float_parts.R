@@ -6,8 +6,8 @@
 #' `abs(x - y) <= atol + rtol * abs(y)`; infinite numbers are close to themselves only.
 #'
 #' The mantissa of 0, infinite numbers and NaN is the number itself, and their exponent is 0.
-#' Differences of `nv_is_close()` are computed in `f64`, those of complex numbers in `c128`, of 64-bit
-#' integers of one dtype exactly.
+#' Differences of `nv_is_close()` are computed in `f64`, those of complex numbers in `c128`, and of
+#' 64-bit integers of one dtype exactly.
 #'
 #' @param x,y Tensors, or R numbers or arrays.
 #' @param exponent A tensor of integers, or whole R numbers.
