@@ -78,7 +78,7 @@ int joist_r_dim(SEXP dim, const struct joist_shape *shape) {
 }
 
 SEXP joist_r_is_whole(SEXP x) {
-  bool whole = !OBJECT(x) && (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP);
+  bool whole = !Rf_isObject(x) && (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP);
   for (R_xlen_t k = 0; whole && k < XLENGTH(x); k++) {
     if (TYPEOF(x) == INTSXP) {
       whole = INTEGER_ELT(x, k) != NA_INTEGER;
