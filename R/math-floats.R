@@ -13,7 +13,8 @@
 #' @return A tensor: of bool from `nv_signbit()`, otherwise of the common dtype of the operands if
 #'   it is a float, or of the float that the promotion rules make of it.
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
-#'   `joist_dtype_error` for complex tensors, and for bool in `nv_signbit()`.
+#'   `joist_dtype_error` for complex tensors, for bool in `nv_signbit()`, and for floats of less than
+#'   16 bits in `nv_nextafter()`.
 #' @examples
 #' nv_hypot(nv_tensor(c(3, 1e200), "f64"), c(4, 1e200))
 #' nv_logaddexp(nv_tensor(c(0, 1000), "f64"), c(0, 1000))
@@ -87,6 +88,9 @@ nv_signbit <- function(x) {
 #' @export
 nv_nextafter <- function(x, y) {
   of_common_float(x, y, wide = FALSE, function(x, y) {
+    if (!format(dtype(x)) %of% c("f16", "bf16", "f32", "f64")) {
+      stop_joist("joist_dtype_error", "nv_nextafter() is not defined for ", format(dtype(x)))
+    }
     bits <- integer_bits(x)
     one <- nv_scalar(1L, dtype(bits))
     # Those of -0 and NaN may be the least or the largest.

@@ -89,3 +89,8 @@ test_that("an R number is exact until it meets a dtype", {
   expect_identical(type_of(nv_hypot(x, 4)), "f64")
   expect_identical(as.vector(jit(function(x) nv_hypot(x, 1e200))(x)), c(1e200, sqrt(2) * 1e200))
 })
+
+test_that("nv_nextafter() of floats of 8 bits is an error that names them", {
+  x <- nv_tensor(1, "f8E4M3FN")
+  expect_refusal(nv_nextafter(x, x), "joist_dtype_error", "f8E4M3FN")
+})
