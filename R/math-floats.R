@@ -13,8 +13,8 @@
 #' @return A tensor: of bool from `nv_signbit()`, otherwise of the common dtype of the operands if
 #'   it is a float, or of the float that the promotion rules make of it.
 #' @section Errors: `joist_promotion_error` when the rules know no float for the dtype;
-#'   `joist_dtype_error` for complex tensors, for bool in `nv_signbit()`, and for floats of less than
-#'   16 bits in `nv_nextafter()`.
+#'   `joist_dtype_error` for complex tensors, for bool in `nv_signbit()`, and for floats of less
+#'   than 16 bits in `nv_nextafter()`.
 #' @examples
 #' nv_hypot(nv_tensor(c(3, 1e200), "f64"), c(4, 1e200))
 #' nv_logaddexp(nv_tensor(c(0, 1000), "f64"), c(0, 1000))
