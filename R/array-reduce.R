@@ -103,9 +103,11 @@ nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
 has_nan_in_chunks <- function(x, na_rm) isTRUE(na_rm) && is_chunked(x) && is_inexact(x)
 
 refuse_nan_in_chunks <- function(x, na_rm) {
-  if (has_nan_in_chunks(x, na_rm)) {
-    stop_joist("joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first")
-  }
+  if (has_nan_in_chunks(x, na_rm)) stop_in_store()
+}
+
+stop_in_store <- function() {
+  stop_joist("joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first")
 }
 
 is_gapped_int64 <- function(x) is_tensor(x) && !is_chunked(x) && is_int64(x) && may_be_na(x)

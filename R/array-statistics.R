@@ -94,11 +94,7 @@ variance_of <- function(x, dims, drop, correction, root, remove) {
 # `bits` is given for tensors of integers, which are summed exactly.
 variance <- function(x, dims, drop, correction, root, remove = FALSE, bits = NULL) {
   if (is_chunked(x)) {
-    if (remove) {
-      stop_joist(
-        "joist_value_error", "`na_rm` needs the elements in memory; call nv_compute() first"
-      )
-    }
+    if (remove) stop_in_store()
     return(delayed_moments(x, dims, drop, correction, root))
   }
   if (!is.null(bits) && count_reduced(x, dims) > 0) {

@@ -1,4 +1,4 @@
-# A language model like Llama, in R, with joist: root mean square norms, rotary positions,
+# A Llama-like language model in R, with joist: root mean square norms, rotary positions,
 # heads that share keys and values, gated layers, and a cache of keys and values.
 #
 # `shape` is a list of `width`, `heads`, `shared` (heads of keys and values), `hidden`, `layers`,
@@ -115,7 +115,7 @@ random_model <- function(shape, key) {
   stats::setNames(model, paste0(names(model), ".weight"))
 }
 
-# Matrices packed in blocks of a type, other tensors as they are.
+# Packs the matrices in blocks of `type` and leaves other tensors unchanged.
 quantized <- function(model, type) {
   lapply(model, function(w) if (ndims(w) == 2L) nv_quantize(w, type = type) else w)
 }
