@@ -11,7 +11,7 @@ skip_if_not(file.exists("/proc/self/clear_refs"), "no figures of memory")
 allowed <- c(
   scatter_add = 4.5, scatter_min = 4.5, scatter_max = 4.5, scatter_mul = 4.5,
   order = 2.5, searchsorted = 2.4, sort = 1.5, scan = 1.5, "for" = 1.4,
-  "while" = 1.4, require = 2.5, fft = 2.5, rfft = 4.5, irfft = 52,
+  "while" = 1.4, require = 2.5, fft = 2.5, rfft = 4.5, irfft = 40,
   conv_kernel = 2.5
 )
 usual <- 0.35

@@ -10,7 +10,7 @@
 enum {
   JOIST_FFT_LANES_MAX = 16,
   JOIST_FFT_PASSES_MAX = 40,
-  JOIST_FFT_RADIX_MAX = 127 /* transforms with a larger prime factor are convolutions */
+  JOIST_FFT_RADIX_MAX = 271 /* transforms with a larger prime factor are convolutions */
 };
 
 /* One pass of Stockham's algorithm: `before` is the product of the factors of the passes before it,

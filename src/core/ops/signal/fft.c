@@ -128,10 +128,9 @@ static void run_real(const struct batch *b, size_t first, char *lanes, char *spa
     job->kernel->split(job->length, job->pairs, z, other);
     z = other;
   }
-  const bool mirrored = job->whole && job->halved;
-  if (mirrored) job->kernel->mirror(job->n, job->reverse, z);
-  job->kernel->store(job->whole ? job->n : job->n / 2 + 1, z, job->scale, job->reverse && !mirrored,
-                     lanes_left(b, first), &to);
+  if (job->whole) job->kernel->mirror(job->n, job->reverse, z);
+  job->kernel->store(job->whole ? job->n : job->n / 2 + 1, z, job->scale,
+                     job->reverse && !job->whole, lanes_left(b, first), &to);
 }
 
 static void run_half(const struct batch *b, size_t first, char *lanes, char *spare) {

@@ -239,10 +239,10 @@ static double number(const struct joist_fft_job *job, const char *from, size_t k
                                      : (double)((const float *)(const void *)from)[k];
 }
 
-/* The line as m complex numbers; those of a reversed transform have their parts swapped. */
+/* The line as complex numbers; those of a reversed transform have their parts swapped. */
 static void read_line(const struct joist_fft_job *job, const char *from, size_t stride, char *to) {
   const bool wide = job->size == sizeof(double);
-  memset(to, 0, 2 * job->m * job->size);
+  memset(to, 0, 2 * job->length * job->size);
   for (size_t k = 0; k < job->read; k++) {
     const size_t at = k * stride;
     if (job->form == JOIST_FFT_REAL) {
@@ -305,7 +305,8 @@ joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, c
   const bool direct = (job->form == JOIST_FFT_COMPLEX || job->whole) && job->read == job->n;
   const size_t bytes = joist_round_up(2 * job->m * job->size, ALIGNMENT);
   const size_t tail = job->convolved ? 2 * job->passes[1].n * job->size : 0;
-  char *const memory = joist_scratch_allocate((direct ? 1 : 2) * bytes + tail);
+  const size_t copy = direct ? 0 : 2 * job->length * job->size;
+  char *const memory = joist_scratch_allocate(tail + bytes + copy);
   if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   struct split s = {.job = job, .scale = 1, .between = memory + tail, .tail = memory};
   char *const line = s.between + bytes;
@@ -389,16 +390,12 @@ static bool write_chirps(struct joist_fft_job *job, const struct joist_run *run)
   struct joist_turns turns = {.n = 0};
   job->bytes = (2 * room + responses) * bytes + ALIGNMENT;
   job->tables = calloc(job->bytes, 1);
-  char *const sequence = joist_scratch_allocate(job->m * bytes);
-  if (job->tables == NULL || sequence == NULL || !joist_turns_make(2 * n, &turns)) {
-    joist_scratch_free(sequence);
-    return false;
-  }
+  if (job->tables == NULL || !joist_turns_make(2 * n, &turns)) return false;
   job->chirp = aligned(job->tables);
   job->last = (char *)job->chirp + room * bytes;
   job->response = (char *)job->last + room * bytes;
-  memset(sequence, 0, job->m * bytes);
-  size_t square = 0; /* k^2 modulo 2 n */
+  char *const sequence = job->response; /* all of it is read before the first number is written */
+  size_t square = 0;                    /* k^2 modulo 2 n */
   for (size_t k = 0; k < n; k++) {
     double w[2];
     joist_turns_read(&turns, square, w);
@@ -410,9 +407,7 @@ static bool write_chirps(struct joist_fft_job *job, const struct joist_run *run)
     if (k > 0) joist_fft_put(sequence, wide, job->m - k, w[0], -w[1]);
   }
   joist_turns_free(&turns);
-  const bool done = write_response(job, sequence, run);
-  joist_scratch_free(sequence);
-  return done;
+  return write_response(job, sequence, run);
 }
 
 static bool write_pairs(struct joist_fft_job *job) {

@@ -38,9 +38,10 @@ static inline size_t joist_fft_element(const struct joist_fft_job *job) {
   return 2 * job->kernel->width * job->size;
 }
 
-/* Whether pairs of real numbers are to be complex ones. */
+/* Whether pairs of real numbers are to be complex ones; of few that would round more than it
+ * spares. */
 static inline bool joist_fft_halves(const struct joist_fft_job *job, bool single) {
-  return !single && job->form != JOIST_FFT_COMPLEX && job->n % 2 == 0 &&
+  return !single && job->form != JOIST_FFT_COMPLEX && job->n % 2 == 0 && job->n > 64 &&
          (job->form == JOIST_FFT_HALF || job->read % 2 == 0);
 }
 

@@ -3,9 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double TWO_PI = 6.283185307179586476925;
+enum { WHOLE = 4096 }; /* so many powers are in one table, which spares products and roundings */
 
-/* exp(-2 pi i k / n), by an angle within an eighth of the circle. */
+/* 2 pi, and what its double lacks. */
+static const double TWO_PI = 6.283185307179586476925, TWO_PI_REST = 2.44929359829470635445e-16;
+
+/* exp(-2 pi i k / n), by an angle within an eighth of the circle and what its rounding lost. */
 static void turn_of(uint64_t k, uint64_t n, double *to) {
   uint64_t x = 8 * k;
   const bool lower = x >= 4 * n;
@@ -14,8 +17,16 @@ static void turn_of(uint64_t k, uint64_t n, double *to) {
   if (left) x -= 2 * n;
   const bool steep = x >= n;
   if (steep) x = 2 * n - x;
-  const double angle = TWO_PI * (double)x / (double)(8 * n);
-  double c = steep ? sin(angle) : cos(angle), s = steep ? cos(angle) : sin(angle);
+  const double part = (double)x / (double)(8 * n), angle = TWO_PI * part;
+  const double rest = fma(-part, (double)(8 * n), (double)x) / (double)(8 * n);
+  const double lost = fma(TWO_PI, part, -angle) + (TWO_PI_REST * part + TWO_PI * rest);
+  const double cosine = cos(angle), sine = sin(angle);
+  double c = cosine - lost * sine, s = sine + lost * cosine;
+  if (steep) {
+    const double before = c;
+    c = s;
+    s = before;
+  }
   if (left) {
     const double before = c;
     c = -s;
@@ -27,7 +38,8 @@ static void turn_of(uint64_t k, uint64_t n, double *to) {
 
 bool joist_turns_make(size_t n, struct joist_turns *turns) {
   *turns = (struct joist_turns){.n = n, .bits = 0};
-  while (((size_t)1 << turns->bits << turns->bits) < n) turns->bits++;
+  const bool whole = n <= WHOLE;
+  while (((size_t)1 << turns->bits << (whole ? 0 : turns->bits)) < n) turns->bits++;
   const size_t fine = (size_t)1 << turns->bits, coarse = n / fine + 1;
   turns->mask = fine - 1;
   turns->fine = malloc(2 * (fine + coarse) * sizeof(double));
