@@ -16,6 +16,12 @@
 #' first. In [jit()], packed tensors are arguments or constants like others; derivatives are with
 #' respect to `x`.
 #'
+#' Where `x` has integers of 8 bits, a tensor of `i8` or one that is packed as Q8_0 along the same
+#' dimension, up to 8 columns of it are multiplied with the blocks as integers, whose sums of 16 or
+#' 32 are exact and are scaled and added in `f32`. `crossprod(w, nv_quantize(x, type = "q8_0"))` is
+#' the fastest product with a vector; its gradient with respect to `x` is zero, as the values of
+#' `nv_quantize()` are steps.
+#'
 #' Types are those of the Python package gguf 0.19: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, Q2_K to
 #' Q6_K, Q8_K, IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS, IQ3_S, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0,
 #' MXFP4, NVFP4, Q1_0 and Q2_0. Values are the same bits as that package's, which has no decoder
@@ -31,7 +37,9 @@
 #' w <- nv_quantize(matrix(rnorm(64 * 3), 64), type = "q4_0")
 #' w
 #' w[1:3, 2]
-#' crossprod(w, rnorm(64))
+#' x <- rnorm(64)
+#' crossprod(w, x)
+#' crossprod(w, nv_quantize(x, type = "q8_0"))
 #' nv_convert(w, "bf16")[1:2, ]
 #' @name nv_packed
 NULL
@@ -159,19 +167,39 @@ Ops.nv_packed <- Ops.nv_tensor
 # A product one of whose operands is packed. The kernel has crossprod(w, x) for blocks along the
 # rows of w; of the others, those that turn into it are transposed.
 packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
-  if (!is_packed(lhs)) { # t(t(y) t(x))
+  if (!is_packed(lhs) || is_packed(rhs) && is_column_of(lhs, rhs)) { # t(t(y) t(x))
     return(t(packed_product(rhs, lhs, !rhs_transposed, !lhs_transposed)))
   }
   parts <- packed_parts(lhs)
-  plain <- if (is_packed(rhs)) unpacked(rhs) else nv_convert(as_exact_operand(rhs), "f32")
-  if (ndims(plain) < 2L) {
+  along <- lhs_transposed != parts$turned && ndims(parts$bytes) == 2L
+  plain <- packed_factor(rhs, if (along) dim(lhs)[1L + parts$turned], rhs_transposed)
+  if (is.list(plain)) { # blocks that lie along the rows, too
+    plain <- plain$bytes
+    rhs_transposed <- FALSE
+  } else if (ndims(plain) < 2L) {
     shapes <- matrix_shapes(dim(lhs), part_shape(plain), c(lhs_transposed, rhs_transposed))
     plain <- with_matrix_shape(plain, shapes[[2L]])
   }
-  if (lhs_transposed == parts$turned || ndims(parts$bytes) != 2L) {
-    return(matrix_product(unpacked(lhs), plain, lhs_transposed, rhs_transposed))
+  if (!along) {
+    return(matrix_product(unpacked(lhs), nv_convert(plain, "f32"), lhs_transposed, rhs_transposed))
   }
   if (rhs_transposed) plain <- t(plain)
   attributes <- list(k = parts$facts$code, dtype = "f32")
   .Call(joist_r_operation, "packed_product", list(parts$bytes, plain), attributes)
+}
+
+# Whether a packed operand serves as the integers that another is multiplied with.
+is_column_of <- function(x, w) {
+  packed_parts(x)$type == "Q8_0" && (packed_parts(w)$type != "Q8_0" || length(x) < length(w))
+}
+
+# The other operand: `i8` as it is, blocks of Q8_0 that lie along the `depth`, and others as f32.
+packed_factor <- function(x, depth, transposed) {
+  if (is_packed(x)) {
+    parts <- packed_parts(x)
+    fits <- parts$type == "Q8_0" && parts$turned == transposed && ndims(parts$bytes) == 2L
+    return(if (fits && identical(dim(x)[1L + transposed], depth)) parts else unpacked(x))
+  }
+  x <- as_exact_operand(x)
+  if (is_tensor(x) && identical(format(dtype(x)), "i8")) x else nv_convert(x, "f32")
 }

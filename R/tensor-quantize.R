@@ -33,7 +33,7 @@
 #'   arguments but `block_dim`, 1 or 2 for a matrix: the result is a packed tensor, see
 #'   [nv_packed]. Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, TQ1_0, TQ2_0 and MXFP4 have the bytes that the
 #'   Python package gguf makes; Q2_K to Q6_K, IQ4_NL and IQ4_XS are fitted by least squares. Other
-#'   types cannot be made.
+#'   types cannot be made. Its derivatives are zero.
 #' @param values,scales The results of `nv_quantize()`, or other tensors of such shapes.
 #' @return `nv_quantize()`: a list of `values`, a tensor of dtype `dtype` and of the shape of `x`,
 #' and `scales`, a tensor of dtype `scale_dtype`: a scalar; or of the rank of `x`, where dimensions

@@ -1,5 +1,7 @@
-/* GGUF files: tensors of what is taken are read, metadata is walked, and cut files ask for more. */
+/* GGUF files: tensors of what is taken are read or decoded, and multiplied; metadata is walked, and
+ * cut files ask for more. */
 #include "core/files/gguf.h"
+#include "core/kernels/kernels.h"
 #include "fuzz.h"
 
 static void walk(const struct joist_gguf *file, const unsigned char *data, size_t size,
@@ -23,6 +25,28 @@ static void walk(const struct joist_gguf *file, const unsigned char *data, size_
   HOLDS(at <= size);
 }
 
+/* Blocks in memory of exactly their size: their values, and products with columns. */
+static void decode(joist_block block, const unsigned char *from, size_t bytes) {
+  const struct joist_block_facts *const facts = joist_block_facts(block);
+  const struct joist_block_table *const kernels = joist_block_kernels();
+  const size_t n = bytes / facts->bytes, count = n * facts->elements;
+  unsigned char *const blocks = memcpy(exact(bytes), from, bytes);
+  float *const values = exact(count * sizeof *values), product[2];
+  int8_t *const level = memset(exact(count), 3, count);
+  float *const one = exact(count / 16 * sizeof *one);
+  HOLDS(n * facts->bytes == bytes);
+  for (size_t k = 0; k < count / 16; k++) one[k] = 1;
+  kernels->decode[block](n, blocks, values);
+  for (size_t k = 0; k < count; k++) values[k] = (float)(k % 7);
+  kernels->dot[block](n, blocks, 1, values, count, product, 1);
+  kernels->dot_bytes[block](n, blocks, &(struct joist_byte_column){level, one, one}, &product[1]);
+  joist_block_swap(block, n, blocks);
+  free(blocks);
+  free(values);
+  free(level);
+  free(one);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   struct joist_gguf whole, part;
   struct joist_error error;
@@ -38,6 +62,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
                                               .count = tensor->count,
                                               .start = tensor->start};
       if (tensor->dtype != JOIST_DTYPE_NONE) read_and_write(elements, data, size);
+      if (tensor->block != JOIST_BLOCK_COUNT)
+        decode(tensor->block, data + tensor->start, tensor->bytes);
     }
     /* A part of the header asks for more, until it is all there. */
     size_t there = size / 2;

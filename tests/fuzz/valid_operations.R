@@ -409,7 +409,11 @@ own_calls <- list(
   packed_product = function(row) {
     type <- block_type(all = TRUE)
     count <- sample.int(3L, 1L)
-    x <- random_tensor("f32", c(count * type$elements, extent()), "share")
+    shape <- c(count * type$elements, extent())
+    x <- switch(sample.int(3L, 1L),
+      random_tensor("f32", shape, "share"), random_tensor("i8", shape, "whole"),
+      random_blocks(joist:::block_facts("Q8_0"), shape / c(32, 1))
+    )
     list(
       f = function(b, x) {
         run_operation("packed_product", list(b, x), list(k = type$code, dtype = "f32"))

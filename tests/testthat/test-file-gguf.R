@@ -140,6 +140,69 @@ test_that("products with packed matrices are those with their values", {
   expect_error(q1 + 1, class = "joist_error")
 })
 
+# Blocks of a type whose numbers are finite: nine of them along 3 lines.
+some_blocks <- function(type) {
+  bytes <- sample(c(0:59, 128:187), 9L * block_facts(type)$bytes, TRUE)
+  new_packed(nv_tensor(matrix(bytes, ncol = 3L), "ui8"), type)
+}
+
+# Products in double, and near them as sums of so many terms in f32 are.
+expect_product <- function(got, w, x, label) {
+  want <- crossprod(w, x)
+  near <- abs(as_array(got) - want) <= 2e-6 * max(abs(w)) * max(colSums(abs(x)))
+  expect_identical(dim(got), dim(want), label = label)
+  expect_true(all(near), label = label)
+}
+
+test_that("products with integers of 8 bits are those with their values", {
+  set.seed(2)
+  for (type in block_types()) {
+    w <- some_blocks(type)
+    plain <- as_array(as_tensor(w), "double")
+    x <- matrix(rnorm(20 * nrow(plain)), nrow(plain))
+    for (n in c(1L, 8L, 20L)) {
+      q <- nv_quantize(x[, seq_len(n), drop = FALSE], type = "q8_0")
+      values <- as_array(as_tensor(q), "double")
+      expect_product(crossprod(w, q), plain, values, type)
+      expect_product(t(t(q) %*% w), plain, values, type)
+      expect_product(tcrossprod(t(w), t(q)), plain, values, type)
+      expect_product(jit(function(w, q) t(w) %*% q)(w, q), plain, values, type)
+      for (least in c(-127L, -128L)) {
+        levels <- nv_tensor(sample(least:127, length(values), TRUE), "i8", shape = dim(values))
+        levels[1, 1] <- nv_scalar(least, "i8")
+        expect_product(crossprod(w, levels), plain, as_array(levels, "double"), type)
+      }
+    }
+    one <- as.matrix(as_array(levels[, 1], "double"))
+    expect_product(nv_matmul(t(w), levels[, 1, drop = FALSE]), plain, one, type)
+  }
+})
+
+test_that("a matrix of 8 bits is multiplied by its blocks only where they lie along the sum", {
+  set.seed(3)
+  w <- nv_quantize(matrix(rnorm(64 * 32), 64), type = "q4_0")
+  values <- function(x) as_array(as_tensor(x), "double")
+  q <- nv_quantize(matrix(rnorm(64 * 32), 64), type = "q8_0", block_dim = 2)
+  expect_product(crossprod(w, q), values(w), values(q), "turned")
+  expect_product(w %*% q[1:32, ], t(values(w)), as_array(q[1:32, ], "double"), "of w")
+  both <- nv_quantize(matrix(rnorm(64 * 2), 64), type = "q8_0")
+  expect_product(crossprod(q, both), values(q), values(both), "turned, both of 8 bits")
+  expect_product(t(crossprod(both, both)), values(both), values(both), "both of 8 bits")
+  expect_error(crossprod(w, nv_quantize(1:32, type = "q8_0")), class = "joist_shape_error")
+  expect_error(crossprod(w, nv_tensor(1:5, "i8")), class = "joist_shape_error")
+  # Scales that are not finite.
+  bytes <- unclass(both)[[1L]]
+  bytes[1:2, 2] <- nv_tensor(c(0L, 124L), "ui8")
+  wild <- crossprod(w, new_packed(bytes, "Q8_0"))
+  expect_false(any(is.finite(as_array(wild)[, 2])))
+  expect_identical(as_array(wild)[, 1], as_array(crossprod(w, both))[, 1])
+  # Steps have no slope.
+  f <- function(x) sum(crossprod(w, nv_quantize(x, type = "q8_0")))
+  x <- nv_fill(0.5, c(64L, 2L), "f32")
+  expect_identical(gradient(f)(x)[[1L]], nv_fill(0, c(64L, 2L), "f32"))
+  expect_identical(jit(gradient(f))(x)[[1L]], nv_fill(0, c(64L, 2L), "f32"))
+})
+
 # Errors are those of the encoders of ggml in the Python package ctransformers 0.2.27.
 test_that("parts with scales of their own are as near as ggml makes them", {
   of_ggml <- c(

@@ -42,6 +42,16 @@ typedef void joist_block_decode(size_t n, const unsigned char *from, float *to);
 typedef void joist_block_dot(size_t n, const unsigned char *row, size_t columns, const float *x,
                              size_t across, float *to, size_t step);
 
+/* A column of integers from -127 to 127; each 32 have a scale, and each 16 their sum times that. */
+struct joist_byte_column {
+  const int8_t *level;
+  const float *scale, *sum;
+};
+
+/* The inner product of a row of n blocks with a column. */
+typedef void joist_block_dot_bytes(size_t n, const unsigned char *row,
+                                   const struct joist_byte_column *x, float *to);
+
 /* Grids whose points blocks of some types refer to by number; see block_grids.c. */
 extern const uint16_t joist_grid_IQ1_S[2048], joist_grid_IQ2_XXS[256], joist_grid_IQ2_XS[512],
     joist_grid_IQ2_S[1024], joist_grid_IQ3_XXS[256], joist_grid_IQ3_S[512];
@@ -51,6 +61,7 @@ extern const int8_t joist_iq4_values[16];
 struct joist_block_table {
   joist_block_decode *decode[JOIST_BLOCK_COUNT];
   joist_block_dot *dot[JOIST_BLOCK_COUNT];
+  joist_block_dot_bytes *dot_bytes[JOIST_BLOCK_COUNT];
 };
 
 #endif

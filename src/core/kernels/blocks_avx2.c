@@ -12,18 +12,16 @@
 #include <immintrin.h>
 
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #endif
 #define FLOATS_OF(P) \
   ((V)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(P)))))
-#define LOOK_UP(TABLE, FROM, TO)                                                             \
-  _mm_storeu_si128((__m128i *)(void *)(TO),                                                  \
-                   _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(TABLE)), \
-                                    _mm_loadu_si128((const __m128i *)(const void *)(FROM))))
 #define JOIST_BLOCK_TABLE joist_blocks_avx2
 #define VECTOR_BYTES 32
+#include "core/kernels/blocks_x86.h"
+
 #include "core/kernels/blocks.inc"
 #ifdef __clang__
 #pragma clang attribute pop

@@ -12,21 +12,19 @@
 #include <immintrin.h>
 
 #ifdef __clang__
-#pragma clang attribute push(                                                        \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma"))), \
+#pragma clang attribute push(                                                             \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c"))), \
     apply_to = function)
 #else
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,prefer-vector-width=512")
+#pragma GCC target( \
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,prefer-vector-width=512")
 #endif
 #define FLOATS_OF(P) \
   ((V)_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(P)))))
-#define FLOAT_OF_HALF(BITS) _mm_cvtss_f32(_mm_maskz_cvtph_ps(1, _mm_cvtsi32_si128(BITS)))
-#define LOOK_UP(TABLE, FROM, TO)                                                             \
-  _mm_storeu_si128((__m128i *)(void *)(TO),                                                  \
-                   _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(TABLE)), \
-                                    _mm_loadu_si128((const __m128i *)(const void *)(FROM))))
 #define JOIST_BLOCK_TABLE joist_blocks_avx512
 #define VECTOR_BYTES 64
+#include "core/kernels/blocks_x86.h"
+
 #include "core/kernels/blocks.inc"
 #ifdef __clang__
 #pragma clang attribute pop

@@ -1,5 +1,7 @@
 /* Values of quantized blocks, and products with a matrix of them, which stays packed: each row of
- * blocks is decoded a block at a time for few columns, and in panels of rows for many. */
+ * blocks is decoded a block at a time for few columns, and in panels of rows for many. Few columns
+ * of integers of a byte, i8 or blocks of Q8_0, are multiplied as integers. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "core/ops/linalg/gemm.h"
 #include "core/program/call.h"
 #include "core/types/error.h"
+#include "core/types/narrow.h"
 
 /* Columns that are multiplied one by one; rows of a panel; rows that a thread takes at a time. What
  * an element costs, in additions. */
@@ -59,29 +62,25 @@ joist_status joist_pack_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
+/* Bytes of a column of so many elements in blocks of Q8_0. */
+static size_t bytes_of_column(size_t depth) {
+  const struct joist_block_facts *const facts = joist_block_facts(JOIST_BLOCK_Q8_0);
+  return depth / facts->elements * facts->bytes;
+}
+
 joist_status joist_packed_product_shape(const struct joist_shape *const *shapes,
                                         const struct joist_attributes *attributes,
                                         struct joist_shape *result, struct joist_error *error) {
   struct joist_shape matrix;
   const joist_status status = joist_unpack_shape(shapes, attributes, &matrix, error);
   if (status != JOIST_OK) return status;
-  if (matrix.rank != 2 || shapes[1]->rank != 2 || matrix.extent[0] != shapes[1]->extent[0])
+  if (matrix.rank != 2 || shapes[1]->rank != 2 ||
+      (shapes[1]->extent[0] != matrix.extent[0] &&
+       shapes[1]->extent[0] != bytes_of_column(matrix.extent[0])))
     return JOIST_FAIL(error, JOIST_E_MATMUL_SHAPES, .shape = {matrix, *shapes[1]},
                       .count = {matrix.extent[0], shapes[1]->extent[0]}, .name = {"rows", "rows"});
   *result = (struct joist_shape){2, {matrix.extent[1], shapes[1]->extent[1]}};
   return JOIST_OK;
-}
-
-/* The first operand and the result are these; a second one is f32. */
-static joist_status check_dtypes(const struct joist_call *call, joist_dtype first,
-                                 joist_dtype result, struct joist_error *error) {
-  const size_t operands = call->instruction->operand_count;
-  const joist_dtype *const given = call->instruction->signature.operand;
-  if (given[0] == first && (operands == 1 || given[1] == JOIST_F32) &&
-      call->result->type.dtype == result)
-    return JOIST_OK;
-  return JOIST_FAIL(error, JOIST_E_PACKED_DTYPE,
-                    .type = {{given[0], false}, {given[operands - 1], false}, call->result->type});
 }
 
 /* Rows of blocks: columns of the matrix. */
@@ -90,9 +89,40 @@ struct rows {
   size_t blocks, bytes, depth; /* of a row; elements */
   const unsigned char *packed;
   const float *x;
+  const struct joist_byte_column *bytes_of_x; /* NULL, or the same columns, but those with -128 */
   size_t count, columns;
   float *out;
 };
+
+static struct rows rows_of(const struct joist_call *call) {
+  const joist_block block = block_of(joist_call_attributes(call));
+  const struct joist_block_facts *const facts = joist_block_facts(block);
+  const size_t bytes = call->operand[0]->shape.extent[0];
+  return (struct rows){.block = block,
+                       .blocks = bytes / facts->bytes,
+                       .bytes = bytes,
+                       .depth = bytes / facts->bytes * facts->elements,
+                       .packed = call->in[0],
+                       .count = bytes == 0 ? 0 : joist_value_count(call->operand[0]) / bytes,
+                       .out = call->out[0]};
+}
+
+/* The first operand and the result are these; a second one is f32, i8, or blocks of Q8_0. */
+static joist_status check_dtypes(const struct joist_call *call, joist_dtype first,
+                                 joist_dtype result, struct joist_error *error) {
+  const size_t operands = call->instruction->operand_count;
+  const joist_dtype *const given = call->instruction->signature.operand;
+  bool fits = given[0] == first && call->result->type.dtype == result;
+  if (operands == 2) {
+    const size_t extent = call->operand[1]->shape.extent[0], depth = rows_of(call).depth;
+    fits &= given[1] == JOIST_UI8
+                ? extent == bytes_of_column(depth)
+                : extent == depth && (given[1] == JOIST_F32 || given[1] == JOIST_I8);
+  }
+  if (fits) return JOIST_OK;
+  return JOIST_FAIL(error, JOIST_E_PACKED_DTYPE,
+                    .type = {{given[0], false}, {given[operands - 1], false}, call->result->type});
+}
 
 static void decode_some(const void *context, size_t task, size_t worker) {
   const struct rows *const r = context;
@@ -106,28 +136,27 @@ static void multiply_some(const void *context, size_t task, size_t worker) {
   const struct rows *const r = context;
   const struct joist_part part = joist_strip_of(r->count, SOME, task);
   (void)worker;
-  for (size_t k = part.first; k < part.first + part.n; k++)
-    joist_block_kernels()->dot[r->block](r->blocks, r->packed + k * r->bytes, r->columns, r->x,
-                                         r->depth, r->out + k, r->count);
+  const struct joist_block_table *const kernels = joist_block_kernels();
+  for (size_t k = part.first; k < part.first + part.n; k++) {
+    const unsigned char *const row = r->packed + k * r->bytes;
+    float *const to = r->out + k;
+    if (r->bytes_of_x == NULL)
+      kernels->dot[r->block](r->blocks, row, r->columns, r->x, r->depth, to, r->count);
+    for (size_t c = 0; c < r->columns && r->bytes_of_x != NULL; c++) {
+      float *const result = to + c * r->count;
+      *result = NAN;
+      if (r->bytes_of_x[c].level != NULL)
+        kernels->dot_bytes[r->block](r->blocks, row, &r->bytes_of_x[c], result);
+      if (!isfinite(*result)) /* of a column alone */
+        kernels->dot[r->block](r->blocks, row, 1, r->x + c * r->depth, r->depth, result, r->count);
+    }
+  }
 }
 
 static void run_some(const struct rows *rows, joist_task *task, size_t work,
                      const struct joist_run *run) {
   const size_t tasks = joist_divide_up(rows->count, SOME);
   joist_parallel(joist_threads_for(run, work, tasks), tasks, task, rows);
-}
-
-static struct rows rows_of(const struct joist_call *call) {
-  const joist_block block = block_of(joist_call_attributes(call));
-  const struct joist_block_facts *const facts = joist_block_facts(block);
-  const size_t bytes = call->operand[0]->shape.extent[0];
-  return (struct rows){.block = block,
-                       .blocks = bytes / facts->bytes,
-                       .bytes = bytes,
-                       .depth = bytes / facts->bytes * facts->elements,
-                       .packed = call->in[0],
-                       .count = bytes == 0 ? 0 : joist_value_count(call->operand[0]) / bytes,
-                       .out = call->out[0]};
 }
 
 joist_status joist_unpack_run(const struct joist_call *call, struct joist_error *error) {
@@ -212,18 +241,63 @@ static joist_status multiply_panels(const struct rows *all, const struct joist_r
   return status;
 }
 
+static joist_status multiply(struct rows *rows, const struct joist_run *run,
+                             struct joist_error *error) {
+  if (rows->columns > FEW) return multiply_panels(rows, run, error);
+  run_some(rows, multiply_some, rows->count * rows->depth * rows->columns * WORK, run);
+  return JOIST_OK;
+}
+
+/* The columns of i8 or of blocks of Q8_0 as f32, and as integers with scales if there are few. */
+static joist_status multiply_bytes(struct rows *rows, const struct joist_call *call,
+                                   struct joist_error *error) {
+  const struct joist_block_facts *const facts = joist_block_facts(JOIST_BLOCK_Q8_0);
+  const bool blocks = call->instruction->signature.operand[1] == JOIST_UI8;
+  const size_t n = rows->columns * rows->depth, parts = n / facts->elements;
+  float *const x = n > SIZE_MAX / 8 ? NULL : malloc(n * sizeof *x + 3 * parts * sizeof *x + n);
+  if (x == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  float *const scale = x + n, *const sum = scale + parts;
+  int8_t *const level = (int8_t *)(sum + 2 * parts);
+  struct joist_byte_column columns[FEW];
+  const size_t few = rows->columns <= FEW ? rows->columns : 0, each = parts / rows->columns;
+  for (size_t c = 0; c < few; c++)
+    columns[c] =
+        (struct joist_byte_column){level + c * rows->depth, scale + c * each, sum + 2 * c * each};
+  const unsigned char *from = call->in[1];
+  if (blocks) joist_block_kernels()->decode[JOIST_BLOCK_Q8_0](parts, from, x);
+  for (size_t k = 0; k < parts; k++, from += blocks ? facts->bytes : facts->elements) {
+    int8_t *const to = level + k * facts->elements;
+    memcpy(to, from + (blocks ? facts->bytes - facts->elements : 0), facts->elements);
+    scale[k] = blocks ? narrow_F16_to_f32((uint16_t)(from[0] | from[1] << 8)) : 1;
+    for (size_t j = 0; j < facts->elements; j++) {
+      if (to[j] == INT8_MIN && few > 0) columns[k / each].level = NULL;
+      if (!blocks) x[k * facts->elements + j] = to[j];
+    }
+    for (size_t half = 0; half < 2; half++) {
+      int total = 0;
+      for (size_t j = 0; j < 16; j++) total += to[16 * half + j];
+      sum[2 * k + half] = scale[k] * (float)total;
+    }
+  }
+  rows->x = x;
+  if (few > 0) rows->bytes_of_x = columns;
+  const joist_status status = multiply(rows, call->run, error);
+  free(x);
+  return status;
+}
+
 joist_status joist_packed_product_run(const struct joist_call *call, struct joist_error *error) {
   const joist_status status = check_dtypes(call, JOIST_UI8, JOIST_F32, error);
   if (status != JOIST_OK) return status;
   struct rows rows = rows_of(call);
-  rows.x = call->in[1];
   rows.columns = call->result->shape.extent[1];
   if (joist_value_count(call->result) == 0) return JOIST_OK;
   if (rows.depth == 0) {
     memset(rows.out, 0, joist_value_count(call->result) * sizeof *rows.out);
     return JOIST_OK;
   }
-  if (rows.columns > FEW) return multiply_panels(&rows, call->run, error);
-  run_some(&rows, multiply_some, rows.count * rows.depth * rows.columns * WORK, call->run);
-  return JOIST_OK;
+  if (call->instruction->signature.operand[1] != JOIST_F32)
+    return multiply_bytes(&rows, call, error);
+  rows.x = call->in[1];
+  return multiply(&rows, call->run, error);
 }
