@@ -54,9 +54,15 @@ is_packed <- function(x) inherits(x, "nv_packed")
 
 packed_parts <- function(x) {
   name <- names(unclass(x))
-  type <- sub("^t", "", name)
-  list(bytes = .subset2(x, 1L), type = type, turned = name != type, facts = block_facts(type))
+  if (is.null(read_names[[name]])) {
+    type <- sub("^t", "", name)
+    assign(name, list(type = type, turned = name != type, facts = block_facts(type)), read_names)
+  }
+  c(list(bytes = .subset2(x, 1L)), read_names[[name]])
 }
+
+# What the names of packed tensors say, once they were read.
+read_names <- new.env(parent = emptyenv())
 
 block_types <- function() .Call(joist_r_block_types)$name
 

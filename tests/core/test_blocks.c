@@ -8,7 +8,7 @@
 #include "check.h"
 #include "sets.h"
 
-enum { BLOCKS = 5, COLUMNS = 6, MOST = 256 * BLOCKS };
+enum { BLOCKS = 11, COLUMNS = 6, MOST = 256 * BLOCKS };
 
 static uint32_t state = 12345;
 static uint32_t draw(uint32_t n) {
