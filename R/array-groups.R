@@ -540,7 +540,8 @@ taken_rows <- function(s, row) {
   if (length(s$at) == 0L) {
     return(nv_mask(nv_fill_like(nv_convert(row, dtype(s$x)), 0), nv_is_na(row)))
   }
-  found <- nv_gather(s$x, nv_replace_na(row, 0L) + nv_scalar(1L, "i64"))
+  x <- if (ndims(s$x) == 1L) unname(s$x) else s$x
+  found <- nv_gather(x, nv_replace_na(row, 0L) + nv_scalar(1L, "i64"))
   if (may_be_na(row)) nv_mask(found, nv_is_na(row)) else found
 }
 

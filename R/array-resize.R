@@ -66,7 +66,8 @@ resized <- function(x, size, method, dims, antialias) {
     return(x)
   }
   made <- nv_mean(none_of(x))
-  result <- nv_convert(like(x, made), dtype_facts(dtype(made))$compute, ambiguous(made))
+  result <- to_float(x, dtype(made), ambiguous(made))
+  result <- nv_convert(result, dtype_facts(dtype(made))$compute, ambiguous(made))
   # What makes the array smaller goes first.
   for (k in order(size / shape(x)[dims])) {
     if (size[k] != shape(x)[dims[k]]) {

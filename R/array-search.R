@@ -183,7 +183,7 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
   if (isFALSE(incomparables) && isFALSE(fromLast)) {
     return(.Call(joist_r_unique, x))
   }
-  nv_flatten(x)[!duplicated.nv_tensor(x, incomparables, fromLast)]
+  nv_flatten(unname(x))[!duplicated.nv_tensor(x, incomparables, fromLast)]
 }
 
 #' Find and count elements

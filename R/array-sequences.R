@@ -59,6 +59,10 @@ nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, devi
     whole_steps(first, last, number, intervals)
   } else {
     between <- first + number * ((last - first) / intervals)
+    if (is_traced(between) || !all(is.finite(last - first))) {
+      share <- number / intervals
+      between <- nv_ifelse(nv_is_finite(last - first), between, first * (1 - share) + last * share)
+    }
     nv_ifelse(number == 0, first, nv_ifelse(number == intervals, last, between))
   }
   place_on(nv_convert(x, dtype, ambiguous), device)
@@ -144,13 +148,18 @@ nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device 
     check_one(given[[name]], name)
     if (anyNA(given[[name]])) stop_joist("joist_value_error", "`", name, "` is NA")
   }
-  dtype <- as_dtype(if (is.null(dtype)) sequence_dtype(given) else dtype)
+  asked <- !is.null(dtype)
+  dtype <- as_dtype(if (asked) dtype else sequence_dtype(given))
   x <- outside_bodies(switch(dtype_kind(dtype),
     int = ,
     uint = whole_sequence(given, dtype),
     float = float_sequence(lapply(given, one_double)),
     stop_joist("joist_dtype_error", "nv_seq() gives integers and floats, not ", format(dtype))
   ))
+  # As nv_tensor() tells of whole R numbers.
+  all_whole <- function() all(vapply(given, function(x) one_double(x) %% 1 == 0, NA))
+  whole <- !asked && is_float_dtype(dtype) && all_whole()
+  if (whole && !is_traced(x)) judge_rounding(x, format(dtype), "seq", session()$loss)
   place_on(nv_convert(x, dtype, ambiguous), device)
 }
 

@@ -106,20 +106,32 @@ reduce_windows <- function(x, fun, along, count_padding) {
     return(median_windows(x, along))
   }
   result <- x
+  n <- prod(vapply(along, `[[`, 0, "k"))
   if (fun %of% c("sum", "mean")) {
     made <- if (fun == "sum") nv_reduce_sum(none_of(x)) else nv_mean(none_of(x))
-    result <- nv_convert(like(x, made), dtype_facts(dtype(made))$compute, ambiguous(made))
+    type <- if (fun == "mean") sum_type(x, made, n) else dtype_facts(dtype(made))$compute
+    result <- nv_convert(x, type, ambiguous(made))
   }
   way <- if (fun == "mean") "sum" else fun
   for (at in along) result <- reduce_windows_along(result, way, at)
   if (fun == "mean") {
+    if (is_integer_dtype(result)) result <- nv_convert(result, "f64", ambiguous(made))
     result <- result / if (count_padding) {
-      scalar_like(prod(vapply(along, `[[`, 0, "k")), result)
+      scalar_like(n, result)
     } else {
       counts_of(shape(x), along, result)
     }
   }
   if (fun %of% c("sum", "mean")) like(result, made) else result
+}
+
+# A dtype for sums of n elements whose mean is like `made`: those of integers are exact.
+sum_type <- function(x, made, n) {
+  if (is_int64(x)) {
+    return(dtype(x))
+  }
+  digits <- if (is_integer_dtype(x)) bits_of(dtype(x)) + log2(n) else 0
+  if (digits > 24) "f64" else dtype_facts(dtype(made))$compute
 }
 
 median_windows <- function(x, along) {

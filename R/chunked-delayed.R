@@ -32,9 +32,9 @@ unique_name <- function() {
 
 # The variance or its root, or the mean where `correction` is NULL, which are put together from a
 # different kind of parts: see moments().
-delayed_moments <- function(x, dims, drop, correction = NULL, root = FALSE) {
+delayed_moments <- function(x, dims, drop, correction = NULL, root = FALSE, dtype = NULL) {
   type <- if (is.null(correction)) {
-    nv_mean(abstract_of(x), dims, drop)
+    nv_mean(abstract_of(x), dims, drop, dtype)
   } else {
     variance(abstract_of(x), dims, drop, correction, root)
   }

@@ -175,7 +175,7 @@ t_share <- function(q, df, log) {
   inner <- beta_share(half, n / 2, nv_ifelse(wide, 0.5, square / (1 + square)), FALSE, log)
   far <- nv_ifelse(wide, ratio, 1)
   outer <- beta_share(n / 2, half, 1 / (1 + far * far), TRUE, log)
-  beyond <- -(n * nv_log(far)) - t_tail_scale(n)
+  beyond <- -(n * (nv_log(nv_abs(q)) - nv_log(n) / 2)) - t_tail_scale(n)
   outer <- nv_ifelse(far > 1e100, if (log) beyond else nv_exp(beyond), outer)
   both <- nv_ifelse(wide, outer, inner)
   below <- q < 0

@@ -35,7 +35,7 @@ distribution_type <- function(operands) {
 # A bare R number is exact until it meets a dtype.
 wide_operands <- function(operands, first = first_tensor(operands)) {
   lapply(operands, function(x) {
-    if (is_tensor(x)) nv_convert(x, "f64") else beside(nv_convert(x, "f64"), first)
+    if (is_tensor(x)) to_float(x, "f64") else beside(nv_convert(x, "f64"), first)
   })
 }
 

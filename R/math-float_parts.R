@@ -7,7 +7,7 @@
 #'
 #' The mantissa of 0, infinite numbers and NaN is the number itself, and their exponent is 0.
 #' Differences of `nv_is_close()` are computed in `f64`, those of complex numbers in `c128`, and of
-#' 64-bit integers of one dtype exactly.
+#' 64-bit integers exactly. R numbers beside integers, or beside each other, are not rounded.
 #'
 #' @param x,y Tensors, or R numbers or arrays.
 #' @param exponent A tensor of integers, or whole R numbers.
@@ -99,11 +99,16 @@ are_close <- function(pair, rtol, atol, equal_nan) {
   x <- pair[[1L]]
   y <- pair[[2L]]
   same <- nv_eq(x, y)
-  x <- tensor_beside(x, y)
-  y <- tensor_beside(y, x)
+  operand <- function(x, other) {
+    floats <- is_tensor(other) && (is_float_dtype(other) || is_complex_dtype(other))
+    (if (floats) tensor_beside else exact_beside)(x, other)
+  }
+  both <- list(operand(x, y), operand(y, x))
+  x <- both[[1L]]
+  y <- both[[2L]]
   complex <- is_complex_dtype(x) || is_complex_dtype(y)
   wide <- lapply(list(x, y), nv_convert, if (complex) "c128" else "f64")
-  distance <- if (is_int64(x) && dtype(x) == dtype(y)) {
+  distance <- if (is_int64(x) && is_int64(y)) {
     exact_distance(x, y)
   } else {
     nv_abs(wide[[1L]] - wide[[2L]])
@@ -113,8 +118,14 @@ are_close <- function(pair, rtol, atol, equal_nan) {
   if (equal_nan) near | nv_is_nan(x) & nv_is_nan(y) else near
 }
 
-# Of 64-bit integers, whose difference fits ui64, in f64.
+# Of 64-bit integers, whose difference fits ui64, in f64; of two dtypes, what is below zero apart.
 exact_distance <- function(x, y) {
+  if (dtype(x) != dtype(y)) {
+    parts <- if (dtype(x) == "ui64") list(y, x) else list(x, y)
+    above <- nv_convert(nv_max(parts[[1L]], 0L), "ui64")
+    below <- nv_convert(nv_min(parts[[1L]], 0L), "f64")
+    return(exact_distance(above, parts[[2L]]) - below)
+  }
   nv_convert(nv_convert(wrapping(nv_max(x, y) - nv_min(x, y)), "ui64"), "f64")
 }
 
@@ -126,7 +137,7 @@ float_operand <- function(x) {
     return(x)
   }
   float <- nv_sqrt(nv_aval(dtype(x), integer(), ambiguous(x)))
-  nv_convert(x, dtype(float), ambiguous(float))
+  to_float(x, dtype(float), ambiguous(float))
 }
 
 # The mantissas and exponents of floats, as f64 and i64.

@@ -121,7 +121,7 @@ of_common_float <- function(x, y, f, wide = TRUE) {
   type <- if (narrow) "f32" else dtype(made)
   first <- first_tensor(list(x, y))
   converted <- function(x) {
-    made <- nv_convert(x, type, ambiguous(made))
+    made <- to_float(x, type, ambiguous(made))
     if (is_tensor(x)) made else beside(made, first)
   }
   value <- f(converted(x), converted(y))

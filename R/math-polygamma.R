@@ -43,7 +43,7 @@ polygamma <- function(x, n) {
     function(x) polygamma_f64(n, x),
     function(cotangent, value, x) list(cotangent * nv_polygamma(n + 1, x))
   )
-  nv_convert(slope(nv_convert(x, "f64")), dtype(like), ambiguous(like))
+  nv_convert(slope(to_float(x, "f64")), dtype(like), ambiguous(like))
 }
 
 polygamma_f64 <- function(n, x) {

@@ -91,7 +91,7 @@ in_wide_float <- function(x, f, least = "f32", dims) {
   if (!missing(dims)) like <- nv_reduce_max(like)
   wide <- if (format(dtype(like)) == "f64") "f64" else least
   result <- if (missing(dims)) {
-    f(nv_convert(x, wide))
+    f(to_float(x, wide))
   } else if (is_int64(x)) {
     top <- nv_reduce_max(x, dims, drop = FALSE)
     distance <- half_by_half(in_halves(x), in_halves(top))
@@ -102,7 +102,7 @@ in_wide_float <- function(x, f, least = "f32", dims) {
     top <- greatest(x, dims)
     f(nv_convert(x - top, wide), nv_convert(top, wide))
   } else {
-    x <- nv_convert(x, wide)
+    x <- to_float(x, wide)
     top <- greatest(x, dims)
     f(x - top, top)
   }

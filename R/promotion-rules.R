@@ -218,13 +218,13 @@ promotion_rule_sets <- function() {
 #' shifts), sums, products, cumulative ones, matrix products, [nv_scatter_add()] and implicit
 #' conversions between integer dtypes, in every dtype, also in programs of [jit()]. With
 #' `overflow = "saturate"` such results become the least or greatest value of the dtype, as in
-#' Octave and MATLAB. Assignment is stricter, by `[<-`, [nv_fill_like()], [nv_pad()],
-#' [nv_scatter_add()] and to stores: an element beyond the range of the dtype is an error
-#' (`joist_overflow_error`), as an R number is, whatever `on` says, but for integer dtypes with
-#' `overflow = "saturate"`; one that is rounded is a `loss`. Ambiguous floats are rounded as R
-#' numbers are: a `loss` is what becomes infinite, as 70000 in `f16`. Missing elements do not
-#' count, nor does what [nv_convert()] or an argument `dtype` asks for. Code that wraps on purpose,
-#' such as a hash, sets `overflow = "ok"`, which costs nothing.
+#' Octave and MATLAB; sums and products are exact until then. Assignment is stricter, by `[<-`,
+#' [nv_fill_like()], [nv_pad()], [nv_scatter_add()] and to stores: an element beyond the range of
+#' the dtype is an error (`joist_overflow_error`), as an R number is, whatever `on` says, but for
+#' integer dtypes with `overflow = "saturate"`; one that is rounded is a `loss`. Ambiguous floats
+#' are rounded as R numbers are: a `loss` is what becomes infinite, as 70000 in `f16`. Missing
+#' elements do not count, nor does what [nv_convert()] or an argument `dtype` asks for. Code that
+#' wraps on purpose, such as a hash, sets `overflow = "ok"`, which costs nothing.
 #'
 #' Rules with `mixed = "double"` (see [promotion_rules_new()]; `octave` is one) compute an integer
 #' and a float in double and round the result to the integer dtype. A result that does not fit

@@ -160,16 +160,16 @@ changed_message <- function(facts, file, line) {
       as.double = ,
       as.complex = "use as_array(x, as = \"integer64\") or \"character\"",
       put = ,
-      update = ,
-      convert = "nv_convert() the tensor to a dtype that holds the value, or the value",
+      update = "nv_convert() the tensor to a dtype that holds the value, or the value",
+      convert = "use nv_convert() with a dtype that holds the values",
       "convert both operands to a dtype that holds the values"
     )
   }
   at <- if (!is.na(line)) paste0(", in ", if (nzchar(file)) paste0(file, ", "), "line ", line)
   subject <- switch(facts$op,
     "update" = ,
-    "put" = ,
-    "convert" = "assignment",
+    "put" = "assignment",
+    "convert" = "a conversion",
     "ifelse" = "`if` or nv_ifelse()",
     "as.double" = ,
     "as.complex" = paste0(facts$op, "()"),

@@ -38,6 +38,12 @@ converted_into <- function(x, dtype, ambiguous, assigns = FALSE) {
   .Call(joist_r_convert_into, x, dtype, ambiguous, assigns)
 }
 
+# nv_convert(), but the policy in force covers elements of integers that the float cannot hold.
+to_float <- function(x, dtype, ambiguous = FALSE) {
+  integers <- is_tensor(x) && is_integer_dtype(x)
+  if (integers) converted_into(x, dtype, ambiguous) else nv_convert(x, dtype, ambiguous)
+}
+
 #' @rdname nv_convert
 #' @export
 nv_bitcast_convert <- function(x, dtype) {

@@ -313,7 +313,7 @@ as.list.nv_tensor <- function(x, ...) {
 #' @export
 as.array.nv_tensor <- function(x, ...) {
   out <- as_array(x)
-  if (is.null(dim(out))) array(out, length(out)) else out
+  if (is.null(dim(out))) as.array(out) else out
 }
 
 #' @export

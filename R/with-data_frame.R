@@ -209,5 +209,10 @@ matching_rows <- function(x, y) {
 #' @export
 na.omit.nv_tensor <- function(object, ...) {
   check_elements(object, "na.omit()", "nv_ifelse() with nv_is_na()")
+  if (is_chunked(object) && is_inexact(object)) {
+    stop_joist(
+      "joist_value_error", "na.omit() needs the elements in memory; call nv_compute() first"
+    )
+  }
   NextMethod()
 }

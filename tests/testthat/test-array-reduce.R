@@ -349,3 +349,12 @@ test_that("nv_apply() names its result as apply() does, and the slices", {
   }
   expect_identical(names(nv_apply(nv_tensor(c(p = 1, q = 2)), 1L, fs[[2]])), c("p", "q"))
 })
+
+test_that("means of 64-bit integers are exact in f64, too", {
+  x <- nv_tensor(c("9223372036854775807", "-9223372036854775808", "0", "24"), "i64")
+  gaps <- nv_tensor(c("9007199254740993", "-9007199254740992", NA, "1", "1"), "i64")
+  expect_identical(as_array(nv_mean(x, dtype = "f64")), 5.75)
+  expect_identical(as_array(nv_compute(nv_mean(nv_chunked(x, 2), dtype = "f64"))), 5.75)
+  expect_identical(as_array(nv_mean(nv_reshape(x, c(2, 2)), 1, dtype = "f64")), c(-0.5, 12))
+  expect_identical(nv_mean(gaps, dtype = "f64", na_rm = TRUE), nv_scalar(0.75, "f64"))
+})

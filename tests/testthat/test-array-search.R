@@ -294,3 +294,9 @@ test_that("nv_searchsorted() takes one R number", {
   expect_identical(as_array(nv_searchsorted(2L, nv_tensor(1:3, "ui8"))), c(0L, 0L, 1L))
   expect_identical(as_array(nv_searchsorted(300L, nv_tensor(1:3, "ui8"))), c(0L, 0L, 0L))
 })
+
+test_that("unique() is without names from either end, and as.array() keeps them", {
+  x <- nv_tensor(c(a = 3, b = 1, c = 3, d = 2), "i8")
+  expect_identical(unique(x, fromLast = TRUE), nv_tensor(c(1, 3, 2), "i8"))
+  expect_identical(dimnames(as.array(x)), list(c("a", "b", "c", "d")))
+})

@@ -150,3 +150,11 @@ test_that("groups are whole numbers in range, and errors name them and their pos
   expect_refusal(nv_segment_sum(nv_scalar(1), 1, 1), "joist_shape_error", "scalar")
   expect_refusal(nv_segment_sum(x, 1, 3), "joist_shape_error", c("`ids` has 1 element,", "needs 3"))
 })
+
+test_that("the first, last and most frequent elements of groups are without names", {
+  x <- nv_tensor(c(a = 5, b = 7), "i8")
+  for (f in list(nv_segment_first, nv_segment_last, nv_segment_mode)) {
+    expect_null(names(f(x, c(2L, 2L), 3L)))
+  }
+  expect_identical(names(nv_gather(x, c(2, NA, 1))), c("b", NA, "a"))
+})

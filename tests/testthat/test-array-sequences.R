@@ -22,6 +22,10 @@ test_that("nv_linspace() has both ends exactly, and in between what NumPy comput
   expect_identical(as_array(nv_linspace(3, 4, 1)), 3)
   expect_identical(shape(nv_linspace(3, 4, 0)), 0L)
   expect_identical(as_array(nv_linspace(7, 7, 3, "f64")), c(7, 7, 7))
+  wide <- function(from) nv_linspace(from, 1e308, 5, dtype = "f64")
+  for (f in list(wide, jit(wide))) {
+    expect_identical(as_array(f(nv_tensor(-1e308, "f64"))), c(-1e308, -5e307, 0, 5e307, 1e308))
+  }
 })
 
 test_that("nv_linspace() tells of whole ends that its default dtype rounds", {
@@ -174,4 +178,14 @@ test_that("nv_one_hot() takes whole R numbers", {
   expect_identical(nv_one_hot(c(2, 1), 2), nv_one_hot(nv_tensor(2:1), 2))
   expect_refusal(nv_one_hot(1.5, 2), "joist_value_error", "1.5")
   expect_refusal(nv_one_hot(nv_tensor(1, "f32"), 2), "joist_dtype_error", "f32")
+})
+
+test_that("nv_seq() tells of whole R numbers that its default dtype rounds", {
+  expect_error(
+    with_promotion(NULL, nv_seq(2^24, 2^24 + 2, by = 1), on = c(loss = "error")),
+    class = "joist_value_error"
+  )
+  exact <- with_promotion(NULL, nv_seq(1, 9, by = 2), on = c(loss = "error"))
+  expect_identical(as_array(exact), seq(1, 9, by = 2))
+  expect_identical(as_array(nv_seq(2^24, 2^24 + 2, by = 1, dtype = "f64")), 2^24 + 0:2)
 })

@@ -203,3 +203,23 @@ test_that("rolling statistics have the name of the last element, other windows h
     expect_identical(dimnames(stride), list(NULL, c("A", "B")))
   }
 })
+
+test_that("means in windows of integers are of exact sums", {
+  numbers <- list(
+    i32 = c(100000001, 100000003, 99999999, -100000003), ui32 = c(2^32 - 1, 2^32 - 3, 1, 0),
+    i64 = c(2^30, 1, 2, -2^30, 3), i16 = rep(c(32767, -32768, 1), 400), i8 = c(127, -128, 3)
+  )
+  for (dtype in names(numbers)) {
+    x <- numbers[[dtype]]
+    for (k in unique(pmin(c(2, 3, 4, 1100), length(x)))) {
+      sums <- vapply(k:length(x), function(at) sum(x[(at - k + 1):at]), 0)
+      for (run in list(identity, jit)) {
+        f <- run(function(x) nv_rolling(x, k))
+        want <- nv_tensor(sums / k, ambiguous = TRUE)
+        expect_identical(f(nv_tensor(x, dtype)), want, info = dtype)
+      }
+    }
+  }
+  partial <- nv_rolling(nv_tensor(numbers$i64, "i64"), 5, partial = TRUE)
+  expect_identical(as_array(partial), as_array(nv_tensor(cumsum(numbers$i64) / 1:5)))
+})

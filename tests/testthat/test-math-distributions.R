@@ -197,6 +197,17 @@ test_that("quantiles far out are where the logarithm of the tail is what was ask
   back("beta", TRUE, 800, 700)
   back("t", TRUE, 2000)
   back("t", FALSE, 400.5)
+  # The logarithm of an upper tail of gamma is (a - 1) log(x) - x - lgamma(a) there.
+  for (a in c(0.5, 2, 1000)) {
+    for (p in -c(1e9, 1e12, 1e100, 1e300)) {
+      x <- -p
+      for (k in 1:9) x <- (a - 1) * log(x) - p - lgamma(a)
+      got <- nv_qgamma(nv_tensor(p, "f64"), a, lower.tail = FALSE, log.p = TRUE)
+      expect_equal(as.double(got) / x, 1, tolerance = 1e-14)
+    }
+  }
+  far <- c(-1e308, -1e200, -1e120)
+  expect_equal(as.double(nv_pt(nv_tensor(far, "f64"), 0.1)), pt(far, 0.1), tolerance = 1e-12)
   # Counts: the least one that is enough.
   p <- c(1e-10, 0.01, 0.3, 0.5, 0.99, 1 - 1e-12)
   for (lambda in c(0.2, 7, 1234)) {

@@ -83,5 +83,19 @@ test_that("nv_is_close() compares 64-bit integers by their exact difference", {
     expect_identical(as.vector(same(x, x[c(2L, 2L, 3L)])), c(FALSE, TRUE, TRUE))
     big <- nv_tensor(c("18446744073709551615", "18446744073709551614"), "ui64")
     expect_identical(as.vector(same(big, rev(big))), c(FALSE, FALSE))
+    of_two <- nv_tensor(c("9007199254740992", "0"), "ui64")
+    signed <- nv_tensor(c("9007199254740993", "-1"), "i64")
+    expect_identical(as.vector(same(of_two, signed)), c(FALSE, FALSE))
+    expect_identical(as.vector(close(signed, of_two)), c(TRUE, TRUE))
   }
+})
+
+test_that("nv_is_close() does not round R numbers beside integers or beside each other", {
+  close <- function(x, y) nv_is_close(x, y, rtol = 0, atol = 0.5)
+  for (x in list(16777216, nv_tensor(16777216L))) {
+    expect_false(as.logical(close(x, 16777217)))
+    expect_false(as.logical(jit(close)(x, 16777217)))
+  }
+  expect_false(as.logical(nv_is_close(1, 1 + 1e-9, rtol = 1e-10, atol = 0)))
+  expect_true(as.logical(nv_is_close(nv_tensor(0.1, "f16"), 0.1, rtol = 0, atol = 0)))
 })

@@ -94,3 +94,24 @@ test_that("nv_nextafter() of floats of 8 bits is an error that names them", {
   x <- nv_tensor(1, "f8E4M3FN")
   expect_refusal(nv_nextafter(x, x), "joist_dtype_error", "f8E4M3FN")
 })
+
+test_that("integers that the float does not hold are a loss", {
+  x <- nv_tensor(c(16777217L, 16777219L), "i32")
+  id <- nv_tensor("9007199254740993", "i64")
+  lossy <- list(
+    function() nv_copysign(x, 1L), function() nv_nextafter(x, 0L), function() nv_ldexp(x, 0L),
+    function() nv_frexp(x), function() nv_hypot(x, x), function() nv_logaddexp(x, x),
+    function() nv_softplus(x), function() nv_resize(x, 3), function() nv_dnorm(id),
+    function() nv_dpois(id, id), function() nv_beta(id, id), function() nv_polygamma(1, id),
+    function() jit(function(x) nv_hypot(x, x))(x)
+  )
+  for (f in lossy) {
+    label <- deparse(body(f))
+    expect_error(
+      with_promotion(NULL, f(), on = c(loss = "error")), "rounds", class = "joist_value_error",
+      info = label
+    )
+  }
+  expect_no_error(with_promotion(NULL, nv_dnorm(x), on = c(loss = "error")))
+  expect_no_error(with_promotion(NULL, nv_hypot(nv_tensor(3L), 4L), on = c(loss = "error")))
+})

@@ -186,14 +186,39 @@ test_that("sums, products, matrix products and scatters that do not fit are coun
   expect_length(found(f(nv_tensor(c("2000000000", "2000000000"), "i64"))), 0L)
 })
 
-test_that("saturating sums stop at the bounds, one element after the other", {
+test_that("powers of one base by one exponent are watched, of negative bases too", {
+  for (dtype in c("i8", "i16", "i32")) {
+    bounds <- bounds_of(dtype)
+    for (base in c(-128:-2, 2:127)) {
+      fit <- base^(0:33) >= bounds[1L] & base^(0:33) <= bounds[2L]
+      last <- max(which(fit)) - 1
+      for (more in 0:1) {
+        power <- function() nv_tensor(c(base, base), dtype)^as.integer(last + more)
+        w <- found(power())
+        expect_equal(counts(w), if (more) 2 else numeric(), info = paste(dtype, base))
+      }
+    }
+  }
+  expect_equal(counts(found(nv_tensor(-10L, "i64")^19L)), 1)
+})
+
+test_that("sums and products are exact before they saturate, in any order of their elements", {
   x <- nv_tensor(c(100, 100, -100, 5), "i8")
   saturated <- function(expr) as.numeric(with_promotion(NULL, expr, on = c(overflow = "saturate")))
-  expect_equal(saturated(nv_reduce_sum(x, dtype = "i8")), 32)
-  expect_equal(saturated(nv_cumsum(x, dtype = "i8")), c(100, 127, 27, 32))
+  expect_equal(saturated(nv_reduce_sum(x, dtype = "i8")), 105)
+  expect_equal(saturated(nv_cumsum(x, dtype = "i8")), c(100, 127, 100, 105))
   expect_equal(saturated(nv_reduce_prod(x, dtype = "i8")), -128)
+  expect_equal(saturated(nv_reduce_prod(nv_tensor(c(100, 2, -1), "i8"), dtype = "i8")), -128)
   f <- jit(function(x) nv_reduce_sum(x * 2L, dtype = "i8"))
-  expect_equal(saturated(f(x)), 9) # of 127, 127, -128, 10
+  expect_equal(saturated(f(x)), 127) # of 127, 127, -128, 10
+  expect_equal(saturated(nv_segment_sum(x, c(1L, 1L, 1L, 2L), 2L)), c(100, 5))
+  added <- function() nv_scatter_add(nv_tensor(c(0, 9), "i8"), c(1L, 1L, 1L, 2L), x)
+  expect_equal(saturated(added()), c(100, 14))
+  most <- nv_tensor(c("9223372036854775807", "1", "-1"), "i64")
+  expect_identical(
+    as.character(with_promotion(NULL, sum(most), on = c(overflow = "saturate"))),
+    "9223372036854775807"
+  )
 })
 
 test_that("implicit conversions that change an element are counted", {

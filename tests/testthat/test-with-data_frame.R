@@ -594,3 +594,8 @@ test_that("what compiled code computes and gives a tensor's attributes to is R's
   expect_identical(as.vector(totals$ok), 2:1)
   expect_identical(as.vector(totals$u), c(300L, 4L))
 })
+
+test_that("na.omit() of a chunked tensor that may have NaN is an error", {
+  x <- nv_chunked(nv_tensor(c(NaN, 1, 2), "f32"), 2)
+  expect_error(na.omit(x), "call nv_compute\\(\\) first", class = "joist_value_error")
+})

@@ -86,7 +86,7 @@ static uint8_t beyond(const struct wide *x, joist_dtype dtype) {
   return small && x->limb[0] <= joist_dtype_max_int(dtype) ? 0 : JOIST_WRAPPED_ABOVE;
 }
 
-/* ---- combining one element after the other ---- */
+/* ---- combining elements ---- */
 
 /* A sum or a product of some elements. */
 struct state {
@@ -108,31 +108,11 @@ static void clamp(struct wide *x, uint8_t where, joist_dtype dtype) {
   *x = (struct wide){{bound, rest, rest}};
 }
 
-static void start(const struct combining *c, struct state *s) {
-  *s = (struct state){.product = {1, false}};
-  if (c->saturates && !c->adds) s->sum.limb[0] = 1;
-}
-
-static void multiply_saturating(const struct combining *c, struct state *s, struct whole x) {
-  const bool negative = s->sum.limb[LIMBS - 1] >> 63 != 0;
-  const uint64_t own = negative ? 0 - s->sum.limb[0] : s->sum.limb[0];
-  uint64_t high, low;
-  multiply(own, x.magnitude, &high, &low);
-  s->sum = (struct wide){{0, 0, 0}};
-  accumulate(&s->sum, high, low, negative != x.negative);
-  const uint8_t where = beyond(&s->sum, c->dtype);
-  if (where != 0) clamp(&s->sum, where, c->dtype);
-}
+static void start(struct state *s) { *s = (struct state){.product = {1, false}}; }
 
 static void combine(const struct combining *c, struct state *s, struct whole x) {
   if (c->adds) {
     accumulate(&s->sum, 0, x.magnitude, x.negative);
-    const uint8_t where = c->saturates ? beyond(&s->sum, c->dtype) : 0;
-    if (where != 0) clamp(&s->sum, where, c->dtype);
-    return;
-  }
-  if (c->saturates) {
-    multiply_saturating(c, s, x);
     return;
   }
   uint64_t high, low;
@@ -143,7 +123,7 @@ static void combine(const struct combining *c, struct state *s, struct whole x) 
 }
 
 static uint8_t result_beyond(const struct combining *c, const struct state *s) {
-  if (c->adds || c->saturates) return beyond(&s->sum, c->dtype);
+  if (c->adds) return beyond(&s->sum, c->dtype);
   if (s->zero) return 0;
   const uint8_t where = s->product.negative ? JOIST_WRAPPED_BELOW : JOIST_WRAPPED_ABOVE;
   if (s->exceeds) return where;
@@ -185,16 +165,19 @@ static void count_beyond(struct check *check, size_t at) {
   check->count++;
 }
 
-/* The state that result `at` ends with. */
+/* The state that result `at` ends with: exact, so that only the result saturates. */
 static void finish(struct check *check, size_t at, const struct state *s) {
-  if (check->combining.saturates) {
-    const uint64_t low = s->sum.limb[0];
-    const joist_dtype dtype = check->combining.dtype;
-    char *const out = check->arrays[check->instruction->result];
-    joist_convert_find(JOIST_UI64, dtype)(1, &low, out + at * joist_dtype_size(dtype));
+  const struct combining *const c = &check->combining;
+  const uint8_t where = result_beyond(c, s);
+  if (!c->saturates) {
+    if (where != 0) count_beyond(check, at);
     return;
   }
-  if (result_beyond(&check->combining, s) != 0) count_beyond(check, at);
+  struct wide result = s->sum;
+  if (!c->adds) accumulate(&result, 0, s->product.magnitude, s->product.negative);
+  if (where != 0) clamp(&result, where, c->dtype);
+  char *const out = check->arrays[check->instruction->result];
+  joist_convert_find(JOIST_UI64, c->dtype)(1, result.limb, out + at * joist_dtype_size(c->dtype));
 }
 
 /* Adds the sums of the halves of n elements. */
@@ -211,8 +194,7 @@ static void accumulate_halves(struct wide *sum, uint64_t high, uint64_t low, joi
 static void combine_row(const struct check *check, struct state *s, size_t first, size_t n) {
   const joist_dtype dtype = operand_of(check, 0)->type.dtype;
   const void *const array = check->arrays[check->instruction->operand[0]];
-  if (!check->combining.adds || check->combining.saturates || joist_dtype_size(dtype) < 8 ||
-      n >> 31 != 0) {
+  if (!check->combining.adds || joist_dtype_size(dtype) < 8 || n >> 31 != 0) {
     for (size_t k = first; k < first + n; k++) combine(&check->combining, s, read(check, 0, k));
     return;
   }
@@ -231,7 +213,7 @@ static joist_status run_totals(struct check *check, finish_total *made, struct j
   const size_t results = joist_value_count(&check->program->values[check->instruction->result]);
   struct state *const states = malloc((results + 1) * sizeof *states);
   if (states == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  for (size_t r = 0; r < results; r++) start(&check->combining, &states[r]);
+  for (size_t r = 0; r < results; r++) start(&states[r]);
   size_t stride[JOIST_RANK_MAX], index[JOIST_RANK_MAX] = {0}, next = 1, at = 0;
   for (int d = 0; d < x->shape.rank; d++) {
     const bool reduced = check->instruction->dims >> d & 1;
@@ -305,7 +287,7 @@ static joist_status check_running(struct check *check, struct joist_error *error
   for (size_t o = 0; o < outer; o++)
     for (size_t i = 0; i < inner; i++) {
       struct state s;
-      start(&check->combining, &s);
+      start(&s);
       const bool sums = check->combining.adds && !check->combining.saturates;
       for (size_t m = 0; sums && m < middle; m += POLL_EVERY) {
         const joist_status status = joist_run_poll(check->run, error);
@@ -413,12 +395,6 @@ static void to_words(const struct check *check, uint32_t operand, int64_t *words
       joist_value_count(value), check->arrays[check->instruction->operand[operand]], words);
 }
 
-static void finish_product(struct check *check, size_t at, struct state *s) {
-  const uint8_t where = beyond(&s->sum, check->combining.dtype);
-  if (where != 0 && check->combining.saturates) clamp(&s->sum, where, check->combining.dtype);
-  finish(check, at, s);
-}
-
 static joist_status check_product(struct check *check, struct joist_error *error) {
   const struct joist_instruction *const i = check->instruction;
   const struct joist_value *const x = operand_of(check, 0), *const y = operand_of(check, 1);
@@ -455,7 +431,7 @@ static joist_status check_product(struct check *check, struct joist_error *error
       const uint64_t size = (uint64_t)sums[row];
       accumulate(&s.sum, 0, negative ? 0 - size : size, negative);
     }
-    finish_product(check, at, &s);
+    finish(check, at, &s);
   }
   free(words);
   return status;
@@ -490,7 +466,7 @@ static joist_status check_convolution(struct check *check, struct joist_error *e
       multiply(a.magnitude, b.magnitude, &high, &low);
       accumulate(&s.sum, high, low, a.negative != b.negative);
     }
-    finish_product(check, at, &s);
+    finish(check, at, &s);
   }
   return status;
 }
@@ -505,7 +481,7 @@ static joist_status check_scatter(struct check *check, struct joist_error *error
   struct state *const states = malloc((n + 1) * sizeof *states);
   if (states == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   for (size_t k = 0; k < n; k++) {
-    start(&check->combining, &states[k]);
+    start(&states[k]);
     combine(&check->combining, &states[k], read(check, 0, k));
   }
   const size_t rows = x->shape.rank > 0 ? x->shape.extent[0] : 1;

@@ -158,7 +158,8 @@ static bool power_may_wrap(const struct joist_step *step, size_t n, const void *
   joist_convert_find(dtype, JOIST_UI64)(1, in[1], &exponent);
   *known = step->by_number || memcmp(in[1], (const char *)in[1] + size, (n - 1) * size) == 0;
   const uint64_t limit = joist_power_limit(dtype, exponent);
-  return *known && joist_magnitudes_find(dtype)(n, in[0]) > limit &&
+  /* the complement of a negative number is less than its magnitude, by one */
+  return *known && joist_magnitudes_find(dtype)(n, in[0]) >= limit &&
          greatest_magnitude(dtype, n, in[0]) > limit;
 }
 

@@ -122,9 +122,9 @@ uint8_t joist_watch_of(joist_op op, const struct joist_argument *arguments, size
       wanted & (whole ? JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE : JOIST_WATCH_LOSS);
   if (asked && can_lose(op, arguments, count, &inference->signature))
     watch |= asked & JOIST_WATCH_SATURATE ? JOIST_WATCH_SATURATE : JOIST_WATCH_LOSS;
-  if (op == JOIST_OP_REDUCE_MEAN && is_integer(arguments[0].operand.type.dtype) && !asked &&
+  if (op == JOIST_OP_REDUCE_MEAN && is_integer(arguments[0].operand.type.dtype) &&
       joist_dtype_digits(arguments[0].operand.type.dtype) > joist_dtype_digits(JOIST_F64))
-    watch |= JOIST_WATCH_LOSS; /* it is computed exactly, whatever is lost elsewhere */
+    watch |= JOIST_WATCH_LOSS; /* it is computed exactly, whatever is lost elsewhere or asked for */
   if (joist_op_class(op) == JOIST_CLASS_ASSIGN && !arguments[count - 1].operand.literal)
     watch |= range_watch(arguments[count - 1].operand.type.dtype,
                          joist_signature_operand(&inference->signature, count - 1), wanted);

@@ -408,6 +408,7 @@ static SEXP found_positions(int output, const void *call) {
                      &error);
   else
     memset(REAL(positions), 0, value.count * sizeof(double));
+  joist_r_mask_positions(positions, value.mask);
   UNPROTECT(1);
   return positions;
 }

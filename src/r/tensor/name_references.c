@@ -62,6 +62,7 @@ static struct head head_of(SEXP recipe) {
 /* ---- selections of ordinary names ---- */
 
 static SEXP element(SEXP names, double position) {
+  if (position != position) return NA_STRING;
   return position >= 1 && position <= (double)XLENGTH(names)
              ? STRING_ELT(names, (R_xlen_t)position - 1)
              : R_BlankString;

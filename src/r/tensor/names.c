@@ -99,6 +99,11 @@ void joist_r_select_names(const struct joist_r_value *x, int d, const struct joi
   UNPROTECT(1);
 }
 
+void joist_r_mask_positions(SEXP positions, const uint8_t *mask) {
+  for (R_xlen_t k = 0; mask != NULL && k < XLENGTH(positions); k++)
+    if (mask[k] != 0) REAL(positions)[k] = NA_REAL;
+}
+
 /* The positions in the second operand of a gather, if they are known. */
 static SEXP gathered(SEXP names, const struct joist_r_named *index, size_t count) {
   size_t n = 0;
@@ -108,8 +113,10 @@ static SEXP gathered(SEXP names, const struct joist_r_named *index, size_t count
   SEXP at = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count)), made = R_NilValue;
   struct joist_error error;
   if (joist_export(index->dtype, index->elements, count, JOIST_HOST_DOUBLE, true, REAL(at), NULL,
-                   &error) == JOIST_OK)
+                   &error) == JOIST_OK) {
+    joist_r_mask_positions(at, index->mask);
     made = joist_r_names_at(names, at);
+  }
   UNPROTECT(1);
   return made;
 }
@@ -214,8 +221,11 @@ SEXP joist_r_names_among(joist_op op, const struct joist_attributes *attributes,
   struct joist_r_named *const operands = (struct joist_r_named *)R_alloc(n, (int)sizeof *operands);
   for (size_t k = 0; k < n; k++)
     operands[k] = (struct joist_r_named){
-        &values[k].argument.shape, values[k].names, values[k].argument.operand.type.dtype,
+        &values[k].argument.shape,
+        values[k].names,
+        values[k].argument.operand.type.dtype,
         values[k].form == JOIST_R_CONCRETE ? values[k].data : NULL,
+        values[k].mask,
         values[k].form == JOIST_R_TRACED && !values[k].leaf ? values[k].object : R_NilValue};
   SEXP names = joist_r_names_of(op, attributes, operands, n, result);
   vmaxset(vmax);

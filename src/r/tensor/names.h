@@ -17,8 +17,12 @@ struct joist_r_named {
   SEXP names;
   joist_dtype dtype;
   const void *elements;
-  SEXP index; /* a traced tensor; R_NilValue for others */
+  const uint8_t *mask; /* of those that are missing; NULL if none is */
+  SEXP index;          /* a traced tensor; R_NilValue for others */
 };
+
+/* Positions in doubles of which those under a mask, that may be NULL, become NA: without a name. */
+void joist_r_mask_positions(SEXP positions, const uint8_t *mask);
 
 /* The names of the first result of an operation. */
 SEXP joist_r_names_of(joist_op op, const struct joist_attributes *attributes,

@@ -42,7 +42,9 @@ static double log_tail_at(const struct distribution *d, double x, bool lower, do
   const double value = d->beta ? joist_beta_tail(d->a, d->b, x, lower, &mass)
                                : joist_gamma_tail(d->a, x, lower, &mass);
   const double share = d->beta ? d->a * (d->b / (d->a + d->b)) / (1 - x) : d->a;
-  *slope = share * f64_exp(mass - value);
+  /* Far out in the upper tail of gamma, whose logarithm is nearly (a - 1) ln x - x there, mass and
+   * value cancel. */
+  *slope = d->beta || lower || x < 1e9 * (1 + d->a) ? share * f64_exp(mass - value) : x - d->a + 1;
   return value;
 }
 
