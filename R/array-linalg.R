@@ -22,6 +22,7 @@
 #' @param unit_diag `TRUE` takes the diagonal for ones without reading it.
 #' @param transpose `TRUE` solves with `t(a)` instead of `a`.
 #' @param logarithm `FALSE` for the modulus itself.
+#' @param pivot `FALSE`.
 #' @param ... Ignored.
 #' @return A tensor of the common dtype of the operands, or of the float that the promotion rules
 #'   make of it ([promotion_facts()]). `nv_chol()` gives `R` with `t(R) %*% R == x`, or with
@@ -31,7 +32,8 @@
 #'   `sign`, which is 1 or -1, or a complex number of modulus 1.
 #' @section Errors: `joist_value_error` when a matrix is singular (exactly, or by `tol`), not
 #'   positive definite (the leading minor is named), or has elements that are not finite, and for a
-#'   `tol` that is not a number; `joist_shape_error` when it is not square or `b` does not fit.
+#'   `tol` that is not a number, or a `pivot` that is not `FALSE`; `joist_shape_error` when it is
+#'   not square or `b` does not fit.
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), "f64")
 #' nv_solve(a, c(1, 2))
@@ -109,7 +111,10 @@ solve.nv_tensor <- function(a, b, tol = .Machine$double.eps, ...) {
 
 #' @rdname nv_solve
 #' @export
-chol.nv_tensor <- function(x, ...) nv_chol(x)
+chol.nv_tensor <- function(x, pivot = FALSE, ...) {
+  if (!isFALSE(pivot)) stop_joist("joist_value_error", "chol() of a tensor does not pivot")
+  nv_chol(x)
+}
 
 #' @rdname nv_solve
 #' @export
@@ -133,11 +138,13 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' `qr()` gives `Q` and `R` as an object of class `nv_qr`, which [qr.Q()], [qr.R()], [qr.coef()],
 #' [qr.fitted()], [qr.resid()], [qr.solve()] and [solve()] read; all but `qr.Q()` and `qr.R()` need
 #' at least as many rows as columns, and linearly independent columns: a column that depends on
-#' others, by the default tolerance of base R's [base::qr()], is an error.
+#' others by `tol`, as in base R's [base::qr()], is an error.
 #'
 #' @inherit nv_solve details
 #' @param x A tensor: a matrix or a batch of matrices.
 #' @param full `TRUE` for square factors.
+#' @param tol A column depends on those before it if no more than this part of its length is left
+#'   without them: an R number, which [qr.solve()] takes, too.
 #' @param a A result of `qr()`.
 #' @param b The right-hand sides, as for [nv_solve()]; without them the result is the inverse.
 #' @param ... Ignored.
@@ -184,10 +191,11 @@ with_rows <- function(x, n) {
 
 #' @rdname nv_qr
 #' @export
-qr.nv_tensor <- function(x, ...) {
+qr.nv_tensor <- function(x, tol = 1e-07, ...) {
+  check_number(tol, "tol")
   made <- nv_qr(x)
   made$R <- with_labels(made$R, replace(labels_of(made$R), 2L, labels_of(x)[2L]))
-  structure(made, class = "nv_qr")
+  structure(made, class = "nv_qr", tol = if (tol != 1e-07) tol)
 }
 
 #' @rdname nv_qr
@@ -213,13 +221,13 @@ factor_of <- function(qr, factor, complete, plain = TRUE) {
   }
 }
 
-solve_by_qr <- function(a, b = NULL) {
-  if (!inherits(a, "nv_qr")) a <- nv_qr(a)
+solve_by_qr <- function(a, b = NULL, tol = 1e-07) {
+  if (!inherits(a, "nv_qr")) a <- qr(a, tol = tol)
   least_squares(a, if (is.null(b)) nv_eye(shape(a$Q)[1L], dtype(a$Q)) else b)
 }
 
 least_squares <- function(qr, y) {
-  check_independent(qr$R)
+  check_independent(qr)
   extents <- shape(qr$R)
   if (extents[1L] < extents[2L]) {
     stop_joist(
@@ -231,13 +239,16 @@ least_squares <- function(qr, y) {
 }
 
 fitted_by <- function(qr, y) {
-  check_independent(qr$R)
+  check_independent(qr)
   same_names(without_column(nv_matmul(qr$Q, adjoint_product(qr$Q, y)), y), y)
 }
 
-# Without pivoting, Q and R say nothing of columns that depend on others: those of which less is
-# left than the part of their length that is the default `tol` of base R's qr().
-check_independent <- function(factor) {
+# Without pivoting, Q and R say nothing of columns that depend on others: those of which no more is
+# left than a part of their length.
+check_independent <- function(qr) {
+  factor <- qr$R
+  tol <- attr(qr, "tol", exact = TRUE)
+  if (is.null(tol)) tol <- 1e-07
   if (!has_elements(factor)) {
     return(invisible())
   }
@@ -247,7 +258,7 @@ check_independent <- function(factor) {
   for (batch in seq_len(dim(squares)[3L])) {
     square <- squares[seq_len(n), seq_len(n), batch]
     square <- matrix(square, n)
-    dependent <- which(diag(square) <= 1e-14 * colSums(square))
+    dependent <- which(sqrt(diag(square)) <= tol * sqrt(colSums(square)))
     if (length(dependent) > 0L) {
       stop_joist(
         "joist_value_error", "column ", dependent[1L], " of the matrix depends on those before ",

@@ -150,7 +150,8 @@ first_of <- function(x, values) {
 }
 
 count_up <- function(dtype, n, start, step) {
-  type <- if (is.double(start) || is.double(step)) "f64" else "i64"
+  fraction <- function(x) !is_tensor(x) && is.double(x)
+  type <- if (fraction(start) || fraction(step)) "f64" else "i64"
   steps <- nv_iota(1L, type, n, 0L)
   nv_convert(steps * nv_convert(step, type) + nv_convert(start, type), dtype)
 }
@@ -192,9 +193,9 @@ vector_product <- function(x, y, dim) {
   nv_reduce_sum(nv_conj(of_rank(x, rank)) * of_rank(y, rank), dim, dtype = result_dtype(x, y)$dtype)
 }
 
-inverse_of <- function(a) nv_inv(a, tol = 0)
+inverted <- function(a) nv_inv(a, tol = 0)
 
-power_of <- function(a, n) if (n < 0) nv_matrix_power(inverse_of(a), -n) else nv_matrix_power(a, n)
+power_of <- function(a, n) if (n < 0) nv_matrix_power(inverted(a), -n) else nv_matrix_power(a, n)
 
 solution <- function(a, b) {
   vector <- ndims(b) == 1L

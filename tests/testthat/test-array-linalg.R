@@ -171,6 +171,19 @@ test_that("base R's functions of a QR decomposition read that of a tensor", {
     expect_equal(complete %*% as_array(qr.R(q, TRUE)), a)
     expect_error(qr.Q(q, Dvec = 1), "Dvec", class = "joist_value_error")
   }
+  # By `tol`, as base R.
+  hilbert <- 1 / (outer(1:9, 1:9, `+`) - 1)
+  h <- nv_tensor(hilbert, "f64")
+  for (tol in c(1e-3, 1e-7)) {
+    expect_error(qr.solve(hilbert, 1:9, tol = tol))
+    expect_error(qr.solve(h, 1:9, tol = tol), class = "joist_value_error")
+    expect_error(qr.coef(qr(h, tol = tol), 1:9), class = "joist_value_error")
+  }
+  want <- qr.solve(hilbert, 1:9, tol = 1e-14)
+  expect_equal(as_array(qr.solve(h, 1:9, tol = 1e-14)), want, tolerance = 1e-3)
+  expect_equal(as_array(qr.coef(qr(h, tol = 0), 1:9)), want, tolerance = 1e-3)
+  expect_error(qr.solve(h, tol = "small"), class = "joist_value_error")
+  expect_error(chol(h, pivot = TRUE), class = "joist_value_error")
   expect_equal(as_array(qr.solve(x)), solve(a))
   expect_equal(as_array(solve(q)), solve(a))
   wide <- qr(nv_tensor(matrix(1:6, 2), "f64"))

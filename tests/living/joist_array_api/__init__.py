@@ -436,6 +436,8 @@ def nonzero(x, /):
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
+    if not isinstance(x2, _Array):
+        x2 = _literal(x2, x1.dtype)
     return _call("nv_convert", _call("nv_searchsorted", x1, x2, f'"{side}"'), _int64)
 
 

@@ -118,7 +118,7 @@ def eigvalsh(x, /):
 
 
 def inv(x, /):
-    return call("inverse_of", x)
+    return call("inverted", x)
 
 
 def matrix_power(x, n, /):
