@@ -39,9 +39,9 @@
 #'   `cat()`, `for`, `unlist()` and `sapply()` among them. A warning of class
 #'   `joist_view_warning` follows with the next call of joist, or when R ends, as R's own functions
 #'   cannot give it. Making a tensor of such an `NA` is an error. The `dtype` attribute has integers
-#'   beyond 2^53 as text, so that `identical()`, `unique()` of a list, `digest::digest()`,
-#'   `saveRDS(version = 2)` and `dput()` are exact, and [nv_tensor()] of what `dput()` wrote is an
-#'   error. `is.na()`, `match()`, `%in%`,
+#'   beyond 2^53 as text, and the positions of -2^31, so that `identical()`, `unique()` of a list,
+#'   `digest::digest()`, `saveRDS(version = 2)` and `dput()` are exact; what `dput()` wrote of
+#'   integers beyond 2^53 is an error where it is read. `is.na()`, `match()`, `%in%`,
 #'   `unique()`, `factor()`, `merge()`, `order()` and `rank()` are exact, and so are the groups of
 #'   `tapply()`, `split()` and `rowsum()`; to collect exact results, call `do.call(c, lapply(...))`.
 #'   `aggregate()` by a tensor is not exact, see [as.data.frame.nv_tensor()].

@@ -667,6 +667,36 @@ test_that("integers that R cannot see are in the dtype attribute, for what compa
   expect_true(digest::digest(x) == digest::digest(nv_tensor(far, "i64")))
 })
 
+test_that("the smallest i32 is told from NA by what compares and saves", {
+  withr::local_options(warn = -1)
+  x <- nv_tensor(c(-2147483648, 5, NA, -2147483648), "i32")
+  y <- nv_tensor(c(-2147483648, 5, NA, NA), "i32")
+  expect_false(base::identical(x, y))
+  expect_length(unique(list(x, y, x + 0L)), 2L)
+  expect_identical(attr(x, "dtype"), c("i32", "1 4"))
+  text <- c("-2147483648", "5", NA, "-2147483648")
+  for (version in 2:3) {
+    read <- unserialize(serialize(x, NULL, version = version))
+    expect_identical(as.character(read), text)
+    expect_true(base::identical(read, x))
+  }
+  expect_identical(as.character(eval(parse(text = deparse(x)))), text)
+  moved <- structure(c(NA, 5L, NA, 1L), class = "nv_tensor", dtype = c("i32", "1 4"))
+  for (dtype in list(c("i32", "1 4"), c("i32", "5"), c("i32", "0"), c("i32", "x"))) {
+    attr(moved, "dtype") <- dtype
+    expect_error(as.character(moved), "not all of these elements", class = "joist_value_error")
+  }
+  # NA that others write through a pointer, and what is assigned afterwards
+  z <- nv_tensor(1:4, "i32")
+  call_c("poke", z, 1, NA_integer_)
+  expect_identical(attr(z, "dtype"), "i32")
+  expect_identical(as.character(z), c(NA, "2", "3", "4"))
+  z[2] <- x[1]
+  expect_identical(attr(z, "dtype"), c("i32", "2"))
+  z[2] <- 2L
+  expect_identical(attr(z, "dtype"), "i32")
+})
+
 test_that("that attribute follows the elements", {
   withr::local_options(warn = -1)
   big <- nv_tensor("9007199254740993", "i64")

@@ -1,5 +1,7 @@
 #include "r/tensor/exact_mark.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "r/base/altrep.h"
@@ -12,7 +14,7 @@
 
 /* The first datum is the payload, the second `plain` or, once there is more to keep, this list. */
 enum { PLAIN, MASK, TEXTS, PARTS };
-enum { TOGETHER = 128, DIGITS = 21 }; /* integers per string; characters of one, with a space */
+enum { TOGETHER = 128, DIGITS = 21 }; /* numbers per string; characters of one, with a space */
 
 static R_altrep_class_t mark_class;
 
@@ -47,25 +49,28 @@ static void *here(SEXP payload, size_t bytes) {
 static struct elements elements_of(SEXP mark) {
   SEXP payload = R_altrep_data1(mark), mask = part_of(mark, MASK);
   const char *const name = CHAR(STRING_ELT(part_of(mark, PLAIN), 0));
-  struct elements found = {name[0] == 'u' ? JOIST_UI64 : JOIST_I64, NULL, NULL, 0};
+  const joist_dtype dtype = name[0] == 'u' ? JOIST_UI64 : name[1] == '3' ? JOIST_I32 : JOIST_I64;
+  struct elements found = {dtype, NULL, NULL, 0};
   if (payload == R_NilValue || joist_r_map_is_gone(payload)) return found;
   const size_t size = joist_dtype_size(found.dtype);
   const size_t bytes =
       TYPEOF(payload) == EXTPTRSXP
           ? joist_r_remote_size(payload)
-          : (size_t)XLENGTH(payload) * (TYPEOF(payload) == RAWSXP ? 1 : sizeof(double));
+          : (size_t)XLENGTH(payload) * joist_r_element_size((SEXPTYPE)TYPEOF(payload));
   found.data = here(payload, bytes);
   if (mask != R_NilValue) found.mask = here(mask, bytes / size);
   if (found.data != NULL && (mask == R_NilValue || found.mask != NULL)) found.n = bytes / size;
   return found;
 }
 
-/* The next element from `k` on that is not missing and that no double equals; n if there is none.
- */
+/* The next element from `k` on that is not missing and that R sees as NA; n if there is none. */
 static size_t next_unseen(const struct elements *e, size_t k) {
   const size_t size = joist_dtype_size(e->dtype);
   while (k < e->n) {
-    k += joist_first_inexact(e->dtype, e->n - k, e->data + k * size);
+    if (e->dtype == JOIST_I32)
+      while (k < e->n && ((const int32_t *)e->data)[k] != INT32_MIN) k++;
+    else
+      k += joist_first_inexact(e->dtype, e->n - k, e->data + k * size);
     if (k >= e->n || e->mask == NULL || !e->mask[k]) break;
     k++;
   }
@@ -89,7 +94,8 @@ static SEXP texts_of(SEXP mark) {
   size_t used = 0, done = 0;
   for (size_t k = next_unseen(&e, 0); k < e.n; k = next_unseen(&e, k + 1)) {
     if (used > 0) line[used++] = ' ';
-    used += joist_format_element(e.dtype, e.data + k * size, 0, line + used);
+    used += e.dtype == JOIST_I32 ? (size_t)snprintf(line + used, DIGITS, "%zu", k + 1)
+                                 : joist_format_element(e.dtype, e.data + k * size, 0, line + used);
     if (++done % TOGETHER != 0 && done < count) continue;
     SET_STRING_ELT(texts, (R_xlen_t)(1 + (done - 1) / TOGETHER), Rf_mkCharLen(line, (int)used));
     used = 0;
@@ -158,7 +164,9 @@ void joist_r_exact_mark_init(void) {
 
 /* ---- what tensors do with it ---- */
 
-bool joist_r_has_exact_mark(joist_dtype dtype) { return dtype == JOIST_I64 || dtype == JOIST_UI64; }
+bool joist_r_has_exact_mark(joist_dtype dtype) {
+  return dtype == JOIST_I32 || dtype == JOIST_I64 || dtype == JOIST_UI64;
+}
 
 SEXP joist_r_exact_mark(SEXP plain, SEXP payload) {
   return R_new_altrep(mark_class, payload, plain);
@@ -220,6 +228,22 @@ void joist_r_refuse_lost(joist_host host, const void *values, size_t n) {
   if (host == JOIST_HOST_DOUBLE) joist_r_raise_if(joist_check_lost(n, values, &error), &error);
 }
 
+/* False if not all positions that the attribute has are of NA. */
+static bool restore_smallest(SEXP mark, const int *values, size_t n, int32_t *elements,
+                             uint8_t *mask) {
+  for (R_xlen_t part = 1; part < XLENGTH(mark); part++)
+    for (const char *rest = CHAR(STRING_ELT(mark, part)); *rest != '\0';) {
+      char *end;
+      const unsigned long long position = strtoull(rest, &end, 10);
+      if (end == rest || position < 1 || position > n || values[position - 1] != NA_INTEGER)
+        return false;
+      elements[position - 1] = INT32_MIN;
+      mask[position - 1] = 0;
+      rest = end;
+    }
+  return true;
+}
+
 /* False if the integers of the attribute are not those of these values. */
 static bool restore(SEXP mark, joist_dtype dtype, const double *values, size_t n, void *elements,
                     uint8_t *mask) {
@@ -245,11 +269,19 @@ static bool restore(SEXP mark, joist_dtype dtype, const double *values, size_t n
   return *rest == '\0' && next == XLENGTH(mark);
 }
 
-void joist_r_restore_exact(SEXP mark, joist_dtype dtype, const double *values, size_t n,
+void joist_r_restore_exact(SEXP mark, joist_dtype dtype, const void *values, size_t n,
                            void *elements, uint8_t *mask) {
+  const bool computed = is_exact(mark); /* from a tensor that had the attribute */
+  if (dtype == JOIST_I32) {
+    if (!computed && !restore_smallest(mark, values, n, elements, mask))
+      joist_r_stop(JOIST_ERROR_VALUE,
+                   "the `dtype` attribute of this tensor says where -2147483648 "
+                   "is, but not all of these elements are NA");
+    return;
+  }
   if (restore(mark, dtype, values, n, elements, mask)) return;
   joist_r_refuse_lost(JOIST_HOST_DOUBLE, values, n);
-  if (!is_exact(mark)) /* otherwise of a tensor that these values were computed from */
+  if (!computed)
     joist_r_stop(JOIST_ERROR_VALUE,
                  "the integers beyond 2^53 in the `dtype` attribute of this tensor have lost their "
                  "places, as by dput(); make a tensor of text, as in "

@@ -1,8 +1,8 @@
-/* The dtype attribute of tensors of 64-bit integers. R sees such a tensor as doubles, and all
- * integers that no double equals as NA. This attribute tells them apart: an ALTREP vector of
- * strings, of the name of the dtype alone unless there are such integers, and otherwise of their
- * digits, too. It is made of the payload when R asks for it, as identical() does, digest() and
- * files of earlier formats. */
+/* The dtype attribute of tensors of i32 and of 64-bit integers. R sees the latter as doubles, and
+ * all integers that no double equals as NA, as it sees the i32 -2^31. This attribute tells them
+ * apart: an ALTREP vector of strings, of the name of the dtype alone unless there are such
+ * integers, and otherwise of their digits, too, or of the positions of -2^31. It is made of the
+ * payload when R asks for it, as identical() does, digest() and files of earlier formats. */
 #ifndef JOIST_R_EXACT_MARK_H
 #define JOIST_R_EXACT_MARK_H
 
@@ -38,7 +38,7 @@ void joist_r_refuse_lost(joist_host host, const void *values, size_t n);
 
 /* Puts the integers of the attribute of an ordinary vector where R has NA for them; an error if
  * they are not those of these values. */
-void joist_r_restore_exact(SEXP mark, joist_dtype dtype, const double *values, size_t n,
+void joist_r_restore_exact(SEXP mark, joist_dtype dtype, const void *values, size_t n,
                            void *elements, uint8_t *mask);
 
 void joist_r_exact_mark_init(void);

@@ -190,7 +190,7 @@ static void read_plain(SEXP x, struct joist_type type, SEXP mark, struct joist_r
   const void *values;
   if (!elements_of(x, &host, &values)) damaged();
   value->exposed = true;
-  const bool restores = TYPEOF(x) == REALSXP && joist_r_has_exact_mark(type.dtype);
+  const bool restores = joist_r_has_exact_mark(type.dtype) && host == joist_r_view_host(type.dtype);
   uint8_t *const mask = find_na(host, values, restores, value);
   value->data = values;
   if ((type.dtype == JOIST_F64 && host == JOIST_HOST_DOUBLE) ||

@@ -228,7 +228,10 @@ static void *data(SEXP x, Rboolean writable) {
       note_smallest(x);
   }
   const bool direct = is_direct(x);
-  if (direct && writable && !is_exposed(x)) own_payload(x);
+  if (direct && writable && !is_exposed(x)) {
+    joist_r_renew_mark(x, R_NilValue, R_NilValue); /* NA that callers write is not -2^31 */
+    own_payload(x);
+  }
   SEXP values = direct ? R_altrep_data1(x) : made_values(x);
   if (writable) {
     set_flag(x, EXPOSED);
