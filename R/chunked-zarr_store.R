@@ -81,7 +81,7 @@ zarr_store <- function(path) {
   if (startsWith(path, "s3://")) {
     return(s3_store(path))
   }
-  if (grepl("^https?://", path)) web_store(path) else folder_store(path)
+  if (is_web(path)) web_store(path) else folder_store(path)
 }
 
 folder_store <- function(path) {
@@ -140,6 +140,8 @@ range_of <- function(bytes, from, size) {
   if (from < 0) from <- max(0, length(bytes) + from)
   bytes[from + seq_len(max(0, min(size, length(bytes) - from)))]
 }
+
+is_web <- function(path) grepl("^https?://", path)
 
 web_store <- function(address) {
   address <- sub("/+$", "", address)

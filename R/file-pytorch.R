@@ -203,7 +203,9 @@ pickle_instructions <- list(
   },
   `147` = function(m) { # STACK_GLOBAL
     what <- m$pop()
-    m$push(pickle_name(m$pop(), what))
+    module <- m$pop()
+    if (!is.character(module) || !is.character(what)) bad_pickle("a name is not a string")
+    m$push(pickle_name(module, what))
   },
   `81` = function(m) m$push(pickle_storage(m, m$pop())), # BINPERSID
   `82` = function(m) { # REDUCE
@@ -260,7 +262,10 @@ pickle_call <- function(f, given, endian) {
     OrderedDict = {
       made <- collection("dict")
       pairs <- if (length(given) > 0L && is.environment(given[[1L]])) given[[1L]]$items
-      for (pair in pairs) add_items(made, pair[[1L]]$items)
+      for (pair in pairs) {
+        if (!is.environment(pair[[1L]])) bad_pickle("it makes a dict of what is not a pair")
+        add_items(made, pair[[1L]]$items)
+      }
       made
     },
     Size = , `_rebuild_parameter` = given[[1L]],

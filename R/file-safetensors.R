@@ -27,11 +27,15 @@
 #' The format has no missing values: give `na` a value to write in their place, in every tensor
 #' that has some.
 #'
-#' @param x A list of tensors or R vectors, with names.
 #' A model of several files is read by its index, `model.safetensors.index.json`: give the name of
 #' that.
 #'
-#' @param path The name of a file.
+#' A file at a web address is read by ranges: its header, and of its other bytes those of the
+#' tensors in `names`. A server that knows no ranges sends all of it.
+#'
+#' @param x A list of tensors or R vectors, with names.
+#' @param path The name of a file; for `nv_read_safetensors()` also an address, `https://` or
+#'   `http://`.
 #' @param na The value to write in the place of missing values; `NULL` for an error if there are
 #'   any.
 #' @param metadata A character vector with names that is kept with the tensors, or `NULL`.
@@ -47,7 +51,8 @@
 #'   any. `nv_write_safetensors()`: `NULL`, invisibly. `nv_serialize()`: a raw vector.
 #' @section Errors: `joist_value_error` for missing values unless `na` is given, for an invalid
 #'   safetensors file (the message names the field of the header), for missing or duplicated names,
-#'   for packed elements that end within a byte, and for files that cannot be read or written;
+#'   for packed elements that end within a byte, and for files and addresses that cannot be read or
+#'   written, and `mmap` of an address;
 #'   `joist_dtype_error` for a type without a dtype, with `raw = TRUE` only if its elements do not
 #'   have whole bytes, and for a dtype that the format does not have.
 #' @source The section "Format" of <https://github.com/huggingface/safetensors>.
@@ -75,8 +80,12 @@ nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FAL
   check_flag(reversed, "reversed")
   check_flag(raw, "raw")
   if (!is.null(device)) device <- nv_device(device)
-  path <- found_path(path)
+  if (is_web(path)) check_no_map(mmap) else path <- found_path(path)
   read <- function(path, names) {
+    if (is_web(path)) {
+      bytes <- safetensors_at(path, names)
+      return(.Call(joist_r_read_safetensors, NULL, bytes, names, raw, reversed, FALSE))
+    }
     check_format("safetensors", path)
     .Call(joist_r_read_safetensors, path, NULL, names, raw, reversed, mmap)
   }
@@ -84,9 +93,67 @@ nv_read_safetensors <- function(path, names = NULL, mmap = FALSE, reversed = FAL
   place_each(made, device)
 }
 
+# A file with some of the tensors of one at a web address, of which no other bytes are asked for.
+safetensors_at <- function(address, names) {
+  part <- function(from, size) {
+    got <- if (size > 0) web_bytes(address, function() range_header(from, size)) else raw()
+    if (is.null(got)) stop_joist("joist_value_error", "there is no file at ", address)
+    if (length(got) < size) {
+      stop_joist(
+        "joist_value_error", "the file at ", address, " has fewer than ", number_text(from + size),
+        " bytes"
+      )
+    }
+    got
+  }
+  first <- part(0, 8)
+  check_format("safetensors", first)
+  if (length(first) > 8L) { # a server that knows no ranges
+    return(first)
+  }
+  n <- sum(as.integer(first) * 256^(0:7))
+  if (n > 1e8) stop_joist("joist_value_error", "the header at ", address, " is longer than 100 MB")
+  header <- parse_json(ranged(part(8, n), 8, n), address)
+  spans <- spans_of_header(header, address)
+  if (!is.null(names)) spans <- spans[names(spans) %in% names]
+  spans <- spans[order(vapply(spans, `[`, 0, 1L), vapply(spans, `[`, 0, 2L))]
+  from <- vapply(spans, `[`, 0, 1L)
+  size <- vapply(spans, `[`, 0, 2L) - from
+  end <- cumsum(size)
+  header <- header[names(header) %in% c("__metadata__", names(spans))]
+  places <- match(names(spans), names(header))
+  for (k in seq_along(spans)) {
+    ends <- number_text(c(end[[k]] - size[[k]], end[[k]]))
+    header[[places[k]]]$data_offsets <- lapply(ends, structure, class = "json_number")
+  }
+  text <- charToRaw(enc2utf8(json_text(header)))
+  # What lies side by side is one request.
+  run <- cumsum(c(TRUE, utils::tail(from, -1L) != utils::head(from + size, -1L)))[seq_along(from)]
+  bytes <- lapply(split(seq_along(from), run), function(k) {
+    at <- 8 + n + from[[k[1L]]]
+    ranged(part(at, sum(size[k])), at, sum(size[k]))
+  })
+  do.call(c, c(list(as.raw(length(text) %/% 256^(0:7) %% 256), text), unname(bytes)))
+}
+
+# Where tensors lie, by name.
+spans_of_header <- function(header, address) {
+  tensors <- header[setdiff(names(header), "__metadata__")]
+  for (k in seq_along(tensors)) {
+    told <- if (is.list(tensors[[k]])) tensors[[k]][["data_offsets"]]
+    span <- suppressWarnings(as.numeric(unlist(told)))
+    if (length(span) != 2L || anyNA(span) || span[1L] < 0 || span[2L] < span[1L]) {
+      stop_field(address, "data_offsets", "of \"", names(tensors)[k], "\" must be two positions")
+    }
+    tensors[[k]] <- span
+  }
+  tensors
+}
+
 # The tensors of a model whose index, in JSON, says which file of its folder each is in.
 read_shards <- function(path, names, read) {
-  bytes <- readBin(path, "raw", file.size(path))
+  bytes <- if (is_web(path)) web_bytes(path) else readBin(path, "raw", file.size(path))
+  if (is.null(bytes)) stop_joist("joist_value_error", "there is no file at ", path)
   map <- parse_json(bytes, path)$weight_map
   files <- unlist(map)
   if (!is.list(map) || !has_names(map) || !is.character(files) || length(files) != length(map)) {

@@ -26,7 +26,8 @@ static void check_block(joist_block block, const char *const *sets, int count) {
   const size_t n = (size_t)BLOCKS * facts->elements, bytes = (size_t)BLOCKS * facts->bytes;
   unsigned char *const row = malloc(bytes);
   int8_t *const level = malloc(n);
-  static float values[MOST], first[MOST], x[COLUMNS * MOST], scale[MOST / 32], sum[MOST / 16];
+  static float values[MOST], first[MOST], x[COLUMNS * MOST], scale[MOST / 32], half[MOST / 16],
+      sum[MOST / 32];
   if (!CHECK(row != NULL && level != NULL)) goto done;
   for (size_t k = 0; k < bytes; k++) row[k] = (unsigned char)(draw(60) + 128 * draw(2));
   for (size_t k = 0; k < COLUMNS * n; k++) x[k] = (float)draw(2001) / 1000 - 1;
@@ -35,8 +36,9 @@ static void check_block(joist_block block, const char *const *sets, int count) {
   for (size_t k = 0; k < n / 16; k++) {
     int total = 0;
     for (size_t j = 0; j < 16; j++) total += level[16 * k + j];
-    sum[k] = scale[k / 2] * (float)total;
+    half[k] = scale[k / 2] * (float)total;
   }
+  for (size_t k = 0; k < n / 32; k++) sum[k] = half[2 * k] + half[2 * k + 1];
   for (int set = 0; set < count; set++) {
     CHECK(joist_kernels_select(sets[set]));
     const struct joist_block_table *const kernels = joist_block_kernels();
@@ -55,7 +57,7 @@ static void check_block(joist_block block, const char *const *sets, int count) {
     }
     double want = 0;
     for (size_t k = 0; k < n; k++) want += (double)values[k] * level[k] * (double)scale[k / 32];
-    kernels->dot_bytes[block](BLOCKS, row, &(struct joist_byte_column){level, scale, sum},
+    kernels->dot_bytes[block](BLOCKS, row, &(struct joist_byte_column){level, scale, sum, half},
                               &product);
     CHECK(is_near((double)product, want, most * 127 * (double)n));
   }

@@ -39,7 +39,8 @@ static void decode(joist_block block, const unsigned char *from, size_t bytes) {
   kernels->decode[block](n, blocks, values);
   for (size_t k = 0; k < count; k++) values[k] = (float)(k % 7);
   kernels->dot[block](n, blocks, 1, values, count, product, 1);
-  kernels->dot_bytes[block](n, blocks, &(struct joist_byte_column){level, one, one}, &product[1]);
+  kernels->dot_bytes[block](n, blocks, &(struct joist_byte_column){level, one, one, one},
+                            &product[1]);
   joist_block_swap(block, n, blocks);
   free(blocks);
   free(values);

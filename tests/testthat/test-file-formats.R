@@ -375,3 +375,75 @@ test_that("errors name the array of an archive, and the format of a file of anot
   nv_write_npy(nv_tensor(1), npy)
   expect_error(nv_read_safetensors(npy), "nv_read_npy", class = "joist_value_error")
 })
+
+# The ranges that a file is asked for are in the file `asked` of the folder.
+server_of_ranges <- c(
+  "r = self.headers['Range']", "open('asked', 'a').write(f'{self.path} {r}\\n')",
+  "if self.path.endswith('.safetensors') and os.path.exists('.' + self.path):",
+  "  a, b = (int(k) for k in r[6:].split('-'))",
+  "  part = open('.' + self.path, 'rb').read()[a:b + 1]", "  self.send_response(206)",
+  "  self.send_header('Content-Length', str(len(part)))", "  self.end_headers()",
+  "  self.wfile.write(part)", "  return"
+)
+
+test_that("tensors of a safetensors file at an address are read by ranges", {
+  folder <- withr::local_tempdir()
+  model <- list(
+    a = nv_tensor(matrix(1:6, 2), "bf16"), b = nv_tensor(1:200, "i32"), c = nv_tensor(2, "f64"),
+    none = nv_tensor(integer(), "i8"), "\u00fc" = nv_tensor(TRUE)
+  )
+  file <- file.path(folder, "x.safetensors")
+  nv_write_safetensors(model, file, c(format = "joist"))
+  address <- serve(server_of_ranges, folder)
+  at <- function(name) paste0(address, "/", name)
+  asked <- function() {
+    lines <- readLines(file.path(folder, "asked"))
+    unlink(file.path(folder, "asked"))
+    ends <- do.call(rbind, strsplit(sub(".*bytes=", "", lines), "-", fixed = TRUE))
+    unname(apply(ends, 1L, function(x) 1 - diff(rev(as.numeric(x)))))
+  }
+  whole <- nv_read_safetensors(file)
+  expect_identical(nv_read_safetensors(at("x.safetensors")), whole)
+  bytes <- asked()
+  expect_identical(c(length(bytes), sum(bytes)), c(3, file.size(file)))
+  expect_identical(
+    nv_read_safetensors(at("x.safetensors"), c("\u00fc", "a", "none")),
+    nv_read_safetensors(file, c("\u00fc", "a", "none"))
+  )
+  expect_identical(sum(asked()), file.size(file) - 808)
+  expect_identical(
+    nv_read_safetensors(at("x.safetensors"), "a", reversed = TRUE),
+    nv_read_safetensors(file, "a", reversed = TRUE)
+  )
+  expect_error(nv_read_safetensors(at("x.safetensors"), "d"), "\"d\"", class = "joist_value_error")
+  expect_error(nv_read_safetensors(at("y.safetensors")), "no file at", class = "joist_value_error")
+  expect_error(
+    nv_read_safetensors(at("x.safetensors"), mmap = TRUE), "mapped", class = "joist_value_error"
+  )
+  # A model of several files; a file that is cut; headers that say what cannot be.
+  writeLines('{"weight_map": {"a": "x.safetensors", "b": "x.safetensors"}}',
+    file.path(folder, "m.index.json"))
+  expect_identical(nv_read_safetensors(at("m.index.json")), whole[c("a", "b")], ignore_attr = TRUE)
+  cut <- readBin(file, "raw", file.size(file) - 8)
+  writeBin(cut, file.path(folder, "cut.safetensors"))
+  expect_error(nv_read_safetensors(at("cut.safetensors")), "fewer", class = "joist_value_error")
+  wrong <- c(
+    '{"a":{"dtype":"I8","shape":[4],"data_offsets":[4,0]}}' = "two positions", "[1]" = "",
+    '{"a":{"dtype":"I8","shape":[4],"data_offsets":[0,8]}}' = "", '{"a":1}' = "two positions",
+    '{"a":{"dtype":"I8","shape":[4]}}' = "two positions", "no JSON" = ""
+  )
+  for (header in names(wrong)) {
+    size <- as.raw(c(nchar(header), rep(0, 7)))
+    writeBin(c(size, charToRaw(header), raw(8)), file.path(folder, "w.safetensors"))
+    expect_error(nv_read_safetensors(at("w.safetensors")), wrong[[header]],
+      class = "joist_value_error"
+    )
+  }
+  writeBin(as.raw(rep(255, 16)), file.path(folder, "w.safetensors"))
+  expect_error(nv_read_safetensors(at("w.safetensors")), "100 MB", class = "joist_value_error")
+  # A server without ranges.
+  plain <- serve("pass", folder)
+  expect_identical(nv_read_safetensors(paste0(plain, "/x.safetensors"), "b"), whole["b"],
+    ignore_attr = TRUE
+  )
+})

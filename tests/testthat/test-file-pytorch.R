@@ -35,6 +35,19 @@ test_that("what is not a part of state dicts is refused by its name", {
   }
 })
 
+test_that("names that are not strings and dicts of what is not a pair are errors of joist", {
+  empty <- as.raw(0x5d)
+  expect_error(
+    read_pickle(c(empty, empty, as.raw(0x93)), NULL, "little"), "not a string",
+    class = "joist_value_error"
+  )
+  pairs <- c(
+    as.raw(0x63), charToRaw("collections\nOrderedDict\n"), empty,
+    as.raw(c(0x4b, 1, 0x61, 0x85, 0x52, 0x2e))
+  )
+  expect_error(read_pickle(pairs, NULL, "little"), "not a pair", class = "joist_value_error")
+})
+
 test_that("damaged pickles are errors of joist", {
   con <- unz(checkpoint("state"), "archive/data.pkl", "rb")
   bytes <- readBin(con, "raw", 1e5)

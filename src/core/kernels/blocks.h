@@ -42,10 +42,11 @@ typedef void joist_block_decode(size_t n, const unsigned char *from, float *to);
 typedef void joist_block_dot(size_t n, const unsigned char *row, size_t columns, const float *x,
                              size_t across, float *to, size_t step);
 
-/* A column of integers from -127 to 127; each 32 have a scale, and each 16 their sum times that. */
+/* A column of integers from -127 to 127; each 32 have a scale and their sum times that, and each 16
+ * of them theirs. */
 struct joist_byte_column {
   const int8_t *level;
-  const float *scale, *sum;
+  const float *scale, *sum, *sum_of_16;
 };
 
 /* The inner product of a row of n blocks with a column. */

@@ -248,36 +248,41 @@ static joist_status multiply(struct rows *rows, const struct joist_run *run,
   return JOIST_OK;
 }
 
+/* Levels that share a scale: a block of Q8_0, whose scale comes first. */
+enum { LEVELS = 32, SCALE_BYTES = 2 };
+
 /* The columns of i8 or of blocks of Q8_0 as f32, and as integers with scales if there are few. */
 static joist_status multiply_bytes(struct rows *rows, const struct joist_call *call,
                                    struct joist_error *error) {
-  const struct joist_block_facts *const facts = joist_block_facts(JOIST_BLOCK_Q8_0);
   const bool blocks = call->instruction->signature.operand[1] == JOIST_UI8;
-  const size_t n = rows->columns * rows->depth, parts = n / facts->elements;
-  float *const x = n > SIZE_MAX / 8 ? NULL : malloc(n * sizeof *x + 3 * parts * sizeof *x + n);
+  const size_t n = rows->columns * rows->depth, parts = n / LEVELS, each = parts / rows->columns;
+  float *const x = n > SIZE_MAX / 8 ? NULL : malloc(n * sizeof *x + 4 * parts * sizeof *x + n);
   if (x == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  float *const scale = x + n, *const sum = scale + parts;
-  int8_t *const level = (int8_t *)(sum + 2 * parts);
+  float *const scale = x + n, *const sum = scale + parts, *const half = sum + parts;
+  int8_t *const level = (int8_t *)(half + 2 * parts);
   struct joist_byte_column columns[FEW];
-  const size_t few = rows->columns <= FEW ? rows->columns : 0, each = parts / rows->columns;
+  const size_t few = rows->columns <= FEW ? rows->columns : 0;
   for (size_t c = 0; c < few; c++)
-    columns[c] =
-        (struct joist_byte_column){level + c * rows->depth, scale + c * each, sum + 2 * c * each};
+    columns[c] = (struct joist_byte_column){level + c * rows->depth, scale + c * each,
+                                            sum + c * each, half + 2 * c * each};
   const unsigned char *from = call->in[1];
   if (blocks) joist_block_kernels()->decode[JOIST_BLOCK_Q8_0](parts, from, x);
-  for (size_t k = 0; k < parts; k++, from += blocks ? facts->bytes : facts->elements) {
-    int8_t *const to = level + k * facts->elements;
-    memcpy(to, from + (blocks ? facts->bytes - facts->elements : 0), facts->elements);
+  for (size_t k = 0; k < parts; k++, from += LEVELS + (blocks ? SCALE_BYTES : 0)) {
+    int8_t *const to = level + k * LEVELS;
+    memcpy(to, from + (blocks ? SCALE_BYTES : 0), LEVELS);
     scale[k] = blocks ? narrow_F16_to_f32((uint16_t)(from[0] | from[1] << 8)) : 1;
-    for (size_t j = 0; j < facts->elements; j++) {
-      if (to[j] == INT8_MIN && few > 0) columns[k / each].level = NULL;
-      if (!blocks) x[k * facts->elements + j] = to[j];
+    bool wide = false;
+    int total[2] = {0};
+    for (size_t j = 0; j < LEVELS / 2; j++) {
+      wide |= (to[j] == INT8_MIN) | (to[j + LEVELS / 2] == INT8_MIN);
+      total[0] += to[j];
+      total[1] += to[j + LEVELS / 2];
     }
-    for (size_t half = 0; half < 2; half++) {
-      int total = 0;
-      for (size_t j = 0; j < 16; j++) total += to[16 * half + j];
-      sum[2 * k + half] = scale[k] * (float)total;
-    }
+    for (size_t j = 0; j < LEVELS && !blocks; j++) x[k * LEVELS + j] = to[j];
+    if (wide && few > 0) columns[k / each].level = NULL;
+    half[2 * k] = scale[k] * (float)total[0];
+    half[2 * k + 1] = scale[k] * (float)total[1];
+    sum[k] = scale[k] * (float)(total[0] + total[1]);
   }
   rows->x = x;
   if (few > 0) rows->bytes_of_x = columns;
