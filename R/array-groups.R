@@ -225,16 +225,17 @@ nv_segment_count <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
 #' @export
 nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weights = NULL) {
   if (!is.null(weights)) {
+    check_real(weights)
     if (is_tensor(weights)) weights <- in_double(weights)
     parts <- weighed(in_double(as_operand(x)), weights, dim, na_rm)
     sums <- lapply(parts, nv_segment_sum, ids, count, na_rm, dim)
-    return(like_mean(sums$x / sums$weights, as_operand(x)))
+    return(like(sums$x / sums$weights, nv_mean(none_of(as_operand(x)))))
   }
   if (is_chunked(x)) {
     return(chunked_groups("mean", x, ids, count, na_rm, dim))
   }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
-    like_mean(segment_mean(s), s$x)
+    like(segment_mean(s), nv_mean(none_of(s$x)))
   })
 }
 
@@ -447,6 +448,12 @@ scattered <- function(s, operation, start, values = s$x) {
   beyond <- if (length(shape(values)) > 1L) shape(values)[-1L]
   groups <- s$groups + s$spare
   if (length(shape(start)) == 0L) start <- nv_broadcast_to(start, c(groups, beyond))
+  if (s$spare && ndims(values) > 0L && operation %of% c("scatter_add", "scatter_mul") &&
+    is_integer_dtype(values)) {
+    # Whether what is left out fits its dtype is not asked.
+    out <- nv_reshape(s$at == scalar_like(s$groups, s$at), c(length(s$at), rep(1L, length(beyond))))
+    values <- nv_ifelse(out, scalar_like(if (operation == "scatter_mul") 1 else 0, values), values)
+  }
   shaped(s, .Call(joist_r_operation, operation, list(start, s$at, values), NULL))
 }
 

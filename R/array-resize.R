@@ -23,9 +23,10 @@
 #' @param xp,fp Tensors or R vectors of equal length: positions in increasing order, and values.
 #' @param left,right Values before the first and after the last position; `NULL` for the first and
 #'   the last of `fp`.
-#' @return `nv_resize()`: a tensor of the dtype of `x` for `"nearest"`, else of the dtype of
-#'   [nv_mean()], without names where it is resized. `nv_interp()`: a tensor of the shape of `x`, of
-#'   the dtype of a quotient of `fp` and `xp`. Both have derivatives.
+#' @return `nv_resize()`: a tensor of the dtype of `x` and with the names of its elements for
+#'   `"nearest"`, else of the dtype of [nv_mean()], without names where it is resized.
+#'   `nv_interp()`: a tensor of the shape of `x`, of the dtype of a quotient of `fp` and `xp`. Both
+#'   have derivatives.
 #' @section Errors: `joist_value_error` for an unknown method or a `size` that is not positive whole
 #'   numbers; `joist_shape_error` for dimensions that do not exist or are empty, and for points that
 #'   are not two vectors of equal length.

@@ -100,6 +100,7 @@ nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density =
   check_flag(density, "density")
   x <- nv_flatten(carried_number(x))
   check_real(x)
+  if (density) check_real(weights)
   valid <- is.null(range) || is.numeric(range) && !is.object(range) && length(range) == 2L &&
     all(is.finite(range)) && range[1L] <= range[2L]
   if (!valid) {

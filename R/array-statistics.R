@@ -344,7 +344,14 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
   value <- nv_ifelse(nv_is_nan(last), last, value)
   if (!is.null(mask_of(last))) value <- nv_mask(value, nv_broadcast_to(mask_of(last), shape(value)))
-  like_quantiles(nv_reshape(value, extents), x)
+  made <- like_quantiles(nv_reshape(value, extents), x)
+  if (!single || !is_tensor(x)) {
+    return(made)
+  }
+  labels <- labels_of(x)
+  reduced <- reduced_dims(dims, ndims(x))
+  labels[reduced] <- list(NULL)
+  with_labels(unname(made), if (drop) labels[setdiff(seq_along(labels), reduced)] else labels)
 }
 
 interpolated <- function(low, high, part) {

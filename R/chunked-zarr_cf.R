@@ -18,7 +18,7 @@ cf_decoded <- function(x, attributes, where, fill = NULL) {
   if (!is_integer_dtype(x) && !is_float_dtype(x)) {
     stop_field(where, "_FillValue", "or a scale of ", format(dtype(x)), " has no meaning")
   }
-  out <- if (is_float_dtype(x)) x else nv_convert(x, "f64")
+  out <- if (is_float_dtype(x)) x else with_promotion("anvil", nv_mul(x, nv_scalar(1, "f64")))
   as <- format(dtype(out))
   if (!is.null(scale)) out <- out * nv_scalar(scale, as)
   if (!is.null(offset)) out <- out + nv_scalar(offset, as)

@@ -616,7 +616,17 @@ value_json <- function(x) {
     return(paste0(if (named) "{" else "[", paste(parts, collapse = ","), if (named) "}" else "]"))
   }
   parts <- if (is.double(x)) {
-    vapply(x, function(one) if (is.finite(one)) exact_number(one) else "null", "")
+    vapply(x, function(one) {
+      if (is.finite(one)) {
+        return(exact_number(one))
+      }
+      if (is.nan(one) || !is.na(one)) {
+        stop_joist(
+          "joist_value_error", "attributes are JSON, which has no ", one, "; give it as a string"
+        )
+      }
+      "null"
+    }, "")
   } else {
     json_atoms(x)
   }

@@ -86,4 +86,10 @@ nv_shift_right_arithmetic <- function(lhs, rhs) {
 }
 nv_shift_right_logical <- function(lhs, rhs) .Call(joist_r_op2, "shift_right_logical", lhs, rhs)
 nv_bitwise_not <- function(x) .Call(joist_r_op1, "bitwise_not", x)
-nv_popcnt <- function(x) .Call(joist_r_op1, "popcnt", x)
+nv_popcnt <- function(x) {
+  # Their counts may not fit.
+  if (!is_tensor(x) || !type_string(x) %of% c("int1", "int1?", "i2", "i2?")) {
+    return(.Call(joist_r_op1, "popcnt", x))
+  }
+  converted_into(.Call(joist_r_op1, "popcnt", unsigned(x)), dtype(x), ambiguous(x))
+}

@@ -21,7 +21,17 @@ in_f64 <- function(name, operands, f) {
   wide <- wide_operands(operands)
   value <- do.call(f, wide)
   for (x in rev(wide)) value <- nv_ifelse(nv_is_na(x), x, value)
+  value <- masked_as(value, wide)
   nv_convert(value, dtype(type), ambiguous(type))
+}
+
+# Missing where an operand is, be another NaN or infinite.
+masked_as <- function(value, operands) {
+  for (x in operands) {
+    mask <- if (is_tensor(x)) mask_of(x)
+    if (!is.null(mask)) value <- nv_mask(value, nv_broadcast_to(mask, shape(value)))
+  }
+  value
 }
 
 # A number of the dtype of the result.
@@ -35,6 +45,7 @@ distribution_type <- function(operands) {
 # A bare R number is exact until it meets a dtype.
 wide_operands <- function(operands, first = first_tensor(operands)) {
   lapply(operands, function(x) {
+    check_real(x)
     if (is_tensor(x)) to_float(x, "f64") else beside(nv_convert(x, "f64"), first)
   })
 }

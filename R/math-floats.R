@@ -124,6 +124,6 @@ of_common_float <- function(x, y, f, wide = TRUE) {
     made <- to_float(x, type, ambiguous(made))
     if (is_tensor(x)) made else beside(made, first)
   }
-  value <- f(converted(x), converted(y))
+  value <- masked_as(f(converted(x), converted(y)), list(x, y))
   if (narrow) nv_convert(value, dtype(made), ambiguous(made)) else value
 }

@@ -180,5 +180,6 @@ of_common_integer <- function(x, y, f) {
   parts <- do.call(nv_broadcast_arrays, parts)
   value <- f(nv_replace_na(parts[[1L]], 0L), nv_replace_na(parts[[2L]], 0L))
   for (part in parts) if (may_be_na(part)) value <- nv_ifelse(nv_is_na(part), part, value)
+  for (part in rev(parts)) value <- same_names(value, part)
   value
 }

@@ -248,7 +248,10 @@ nv_dmultinom <- function(x, prob, log = FALSE) {
     count <- nv_ifelse(inside, count, 0)
     left <- nv_reverse(nv_cumsum(nv_reverse(count, last), last), last)
     value <- nv_reduce_sum(nv_dbinom(count, left, along_last(shares, last), log = TRUE), last)
-    density_of(nv_ifelse(nv_reduce_all(inside, last), value, -Inf), log)
+    value <- nv_ifelse(nv_reduce_all(inside, last), value, -Inf)
+    # NaN and missing counts are none.
+    unknown <- nv_reduce_sum(nv_ifelse(nv_is_na(x), x, 0), last)
+    density_of(nv_ifelse(nv_is_na(unknown), unknown, value), log)
   })
 }
 
@@ -264,6 +267,7 @@ nv_rmvnorm <- function(shape, mean, sigma, dtype = NULL, key = NULL) {
   factor <- factor_of_covariance(parameters[[2L]])
   n <- nrow(factor)
   check_vectors(parameters[[1L]], n, "sigma")
+  valid_parameter("", "mean", parameters[[1L]], any_number(parameters[[1L]]))
   z <- nv_rnorm(c(prod(shape), n), 0, 1, "f64", key)
   made <- nv_matmul(z, nv_transpose(factor)) + along_last(parameters[[1L]], 2L)
   nv_convert(nv_reshape(made, c(shape, n)), dtype)

@@ -55,6 +55,7 @@ nv_sample <- function(x, size = NULL, replace = FALSE, prob = NULL, key = NULL) 
 
 # By weights: those whose waiting times are shortest, if every position is drawn once.
 weighted_positions <- function(prob, n, size, replace, key) {
+  check_real(prob)
   known <- is_tensor(prob) && !is_number(prob)
   prob <- nv_flatten(if (known) nv_convert(prob, "f64") else nv_tensor(prob, "f64"))
   if (length(prob) != n) {

@@ -67,6 +67,7 @@ nv_rpois <- function(shape, lambda, dtype = NULL, key = NULL) {
 #' @rdname nv_rexp
 #' @export
 nv_rcategorical <- function(shape, logits, dtype = NULL, key = NULL) {
+  check_real(logits)
   known <- is_tensor(logits) && !is_number(logits)
   logits <- if (known) nv_convert(logits, "f64") else nv_tensor(logits, "f64")
   if (ndims(logits) == 0L || length(logits) == 0L) {

@@ -241,6 +241,9 @@ rank_of <- function(x, na.last, ties.method) { # nolint: object_name_linter.
 averages_of <- function(x, groups, f) {
   groups <- if (length(groups) > 0L) do.call(interaction, c(groups, drop = TRUE))
   values <- if (is.null(groups)) list(f(x)) else unname(lapply(split(x, groups), f))
+  if (length(values) == 0L) {
+    return(x)
+  }
   if (length(x) > 0L) x <- as_filled(x, do.call(c, values))
   if (is.null(groups)) x[] <- values[[1L]] else split(x, groups) <- values
   x

@@ -40,8 +40,9 @@ check_number <- function(x, name) {
 }
 
 check_real <- function(x) {
-  if (is_complex_dtype(x)) {
-    stop_joist("joist_dtype_error", "a function of real numbers, not of ", format(dtype(x)))
+  if (if (is_tensor(x)) is_complex_dtype(x) else is.complex(x)) {
+    what <- if (is_tensor(x)) format(dtype(x)) else "complex numbers"
+    stop_joist("joist_dtype_error", "a function of real numbers, not of ", what)
   }
 }
 

@@ -158,7 +158,8 @@ changed_message <- function(facts, file, line) {
     )
     advice <- switch(facts$op,
       as.double = ,
-      as.complex = "use as_array(x, as = \"integer64\") or \"character\"",
+      as.complex = ,
+      summary = "use as_array(x, as = \"integer64\") or \"character\"",
       put = ,
       update = "nv_convert() the tensor to a dtype that holds the value, or the value",
       convert = "use nv_convert() with a dtype that holds the values",
@@ -172,7 +173,8 @@ changed_message <- function(facts, file, line) {
     "convert" = "a conversion",
     "ifelse" = "`if` or nv_ifelse()",
     "as.double" = ,
-    "as.complex" = paste0(facts$op, "()"),
+    "as.complex" = ,
+    "summary" = paste0(facts$op, "()"),
     "round_div" = "nv_div()",
     paste0("nv_", facts$op, "()")
   )
@@ -365,8 +367,11 @@ tell_of_rounding <- function(number, position, dtype, refused) {
       paste0(" is rounded to ", dtype, "; nv_convert() the tensor to a dtype that holds it")
     } else {
       paste0(
-        " is rounded to ", dtype, ", the default dtype of doubles; use nv_tensor(x, \"f64\") or ",
-        "an integer dtype to keep it"
+        " is rounded to ", dtype, if (dtype == "c64") {
+          ", the default dtype of complex numbers; use nv_tensor(x, \"c128\") to keep it"
+        } else {
+          ", the default dtype of doubles; use nv_tensor(x, \"f64\") or an integer dtype to keep it"
+        }
       )
     }
   )

@@ -40,7 +40,8 @@ nv_squeeze <- function(x, dims = NULL) {
   if (!is_whole(dims) || !all(dims %of% which(extents == 1L))) {
     stop_joist("joist_shape_error", "only dimensions of extent 1 can be squeezed")
   }
-  nv_reshape(x, extents[!seq_along(extents) %of% dims])
+  kept <- !seq_along(extents) %of% dims
+  with_labels(unname(nv_reshape(x, extents[kept])), labels_of(x)[kept])
 }
 
 #' @rdname nv_transpose

@@ -158,7 +158,9 @@ str.nv_tensor <- function(object, ...) {
 #' @export
 summary.nv_tensor <- function(object, ...) {
   if (is_traced(object)) check_elements(object, "summary()")
-  # Those of 64-bit integers are rounded to as many digits as a summary has.
+  if (is_int64(object) && has_elements(object)) {
+    judge_rounding(object, "f64", "summary", session()$loss)
+  }
   values <- if (has_elements(object)) as_array(object, if (is_int64(object)) "double")
   out <- if (has_elements(object)) summary(as.vector(values), ...) else summary(NULL)
   structure(out, type = footer(object), class = c("summary.nv_tensor", class(out)))

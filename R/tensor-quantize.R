@@ -59,6 +59,7 @@
 #' @export
 nv_quantize <- function(x, dtype = "f8E4M3FN", dims = NULL, block = NULL, block_dim = 1L,
                         scale_dtype = NULL, type = NULL) {
+  check_real(x)
   x <- nv_convert(as_operand(x), "f32")
   if (!is.null(type)) {
     if (!missing(dtype) || !is.null(dims) || !is.null(block) || !is.null(scale_dtype)) {
@@ -89,6 +90,8 @@ nv_quantize <- function(x, dtype = "f8E4M3FN", dims = NULL, block = NULL, block_
 #' @rdname nv_quantize
 #' @export
 nv_dequantize <- function(values, scales, block = NULL, block_dim = 1L, dtype = "f32") {
+  check_real(values)
+  check_real(scales)
   values <- as_operand(values)
   scales <- nv_convert(as_operand(scales), "f32")
   as_float_dtype(dtype, "dtype")

@@ -158,3 +158,19 @@ test_that("the first, last and most frequent elements of groups are without name
   }
   expect_identical(names(nv_gather(x, c(2, NA, 1))), c("b", NA, "a"))
 })
+
+test_that("means of groups keep imaginary parts, and what is left out does not overflow", {
+  y <- nv_tensor(c(1 + 2i, -3 - 1i, 1 + 2i, 0 - 4i), "c128")
+  ids <- c(1, 2, 1, 2)
+  expect_equal(as_array(nv_segment_mean(y, ids, 2)), c(1 + 2i, -1.5 - 2.5i))
+  expect_equal(as_array(nv_segment_mean(y, ids, 2, weights = 1:4)), c(1 + 2i, -1 - 3i))
+  expect_error(
+    nv_segment_mean(nv_tensor(1:4), ids, 2, weights = 1i * 1:4), class = "joist_dtype_error"
+  )
+  x <- nv_tensor(c(100, 100, -100, 100, 3), "i8")
+  groups <- nv_group(c("a", NA, "a", NA, "b"), na = "drop")
+  for (x in list(x, nv_stack(x, x, dim = 2L))) {
+    sums <- with_promotion(NULL, nv_segment_sum(x, groups), on = c(overflow = "error"))
+    expect_identical(as.vector(sums), rep(c(0L, 3L), ndims(x)))
+  }
+})

@@ -383,3 +383,12 @@ test_that("one value for each group is assigned as base R does", {
   }
   expect_identical(names(split(nv_tensor(1:6), nv_tensor(groups))), names(split(1:6, groups)))
 })
+
+test_that("names stay along dimensions that are kept", {
+  labels <- list(NULL, c("A", "B"))
+  x <- nv_tensor(matrix(c(3, 1, 2, 6, 4, 5), 3, dimnames = labels), "i16")
+  expect_named(nv_median(x, 1), c("A", "B"))
+  expect_identical(dimnames(nv_median(x, 1, drop = FALSE)), labels)
+  expect_named(nv_squeeze(x[1, , drop = FALSE]), c("A", "B"))
+  expect_identical(ave(x[, 1], c(NA, NA, NA)), x[, 1])
+})

@@ -810,3 +810,28 @@ test_that("filters of version 2 are read as numcodecs has them", {
     open(c(case[1], "[{\"id\":\"categorize\"}]", case[3]), raw()), "categorize.*joist reads delta"
   )
 })
+
+test_that("attributes that are no numbers of JSON are read, and refused when writing", {
+  folder <- tempfile()
+  nv_zarr_create(folder, "i8", 3, attributes = list(a = 1))
+  file <- file.path(folder, "zarr.json")
+  text <- readLines(file)
+  writeLines(sub("\"a\" *: *1", "\"a\": [NaN, -Infinity], \"b\": Infinity", text), file)
+  expect_identical(attr(nv_zarr(folder), "zarr_attributes"), list(a = c(NaN, -Inf), b = Inf))
+  for (value in list(NaN, c(1, -Inf))) {
+    expect_error(
+      nv_zarr_create(tempfile(), "i8", 3, attributes = list(a = value)), "give it as a string",
+      class = "joist_value_error"
+    )
+  }
+})
+
+test_that("64-bit integers that the CF conventions make doubles of are told of", {
+  folder <- tempfile()
+  x <- nv_zarr_create(folder, "i64", 2, attributes = list(missing_value = -1L))
+  x[] <- nv_tensor(c("9007199254740993", "-1"), "i64")
+  expect_error(
+    with_promotion(NULL, nv_compute(nv_zarr(folder, cf = TRUE)), on = c(loss = "error")), "rounds",
+    class = "joist_value_error"
+  )
+})

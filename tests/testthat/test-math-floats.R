@@ -115,3 +115,17 @@ test_that("integers that the float does not hold are a loss", {
   expect_no_error(with_promotion(NULL, nv_dnorm(x), on = c(loss = "error")))
   expect_no_error(with_promotion(NULL, nv_hypot(nv_tensor(3L), 4L), on = c(loss = "error")))
 })
+
+test_that("results are missing where an operand is, beside NaN and infinite ones too", {
+  missing <- nv_tensor(NA, "f64")
+  for (run in list(identity, jit)) {
+    for (f in list(nv_hypot, nv_logaddexp, nv_copysign, nv_nextafter, nv_pnorm, nv_beta)) {
+      f <- run(f)
+      for (other in c(Inf, NaN)) {
+        other <- nv_tensor(other, "f64")
+        expect_identical(f(missing, other), missing)
+        expect_identical(f(other, missing), missing)
+      }
+    }
+  }
+})

@@ -113,3 +113,14 @@ test_that("operands that are not integers are refused", {
   expect_error(nv_rotate_left(nv_tensor(1L), 0.5), class = "joist_value_error")
   expect_error(nv_rotate_left(nv_tensor(1L), x), class = "joist_dtype_error")
 })
+
+test_that("counts of bits that a dtype of one or two bits does not hold are told of", {
+  for (dtype in c("int1", "i2")) {
+    expect_error(
+      with_promotion(NULL, nv_popcnt(nv_tensor(-1, dtype)), on = c(overflow = "error")), "wraps",
+      class = "joist_overflow_error"
+    )
+  }
+  expect_identical(nv_popcnt(nv_tensor(c(1, 0), "i2")), nv_tensor(c(1, 0), "i2"))
+  expect_named(nv_gcd(nv_tensor(c(a = 4, b = 6), "i16"), 2L), c("a", "b"))
+})

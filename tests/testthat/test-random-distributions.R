@@ -193,3 +193,25 @@ test_that("draws of parameters that were checked before are those of new ones", 
   compiled <- jit(function(key) nv_rlogis(5, 1, 2, "f64", key))
   expect_identical(as.vector(compiled(key)), as.vector(draws(1, 2)))
 })
+
+test_that("complex parameters and missing means are errors", {
+  z <- nv_tensor(1 + 2i, "c128")
+  key <- nv_key(1)
+  for (draw in list(
+    function() nv_rlnorm(2, z, key = key), function() nv_rbeta(2, z, 1, key = key),
+    function() nv_rmultinom(1, z, c(1, 1), key = key), function() nv_rlnorm(2, 1i, key = key),
+    function() nv_rcategorical(2, nv_tensor(c(1i, 0)), key = key),
+    function() nv_sample(nv_tensor(1:3), 2, prob = nv_tensor(c(1i, 1, 1)), key = key),
+    function() nv_rmvnorm(1, nv_tensor(c(1i, 0)), diag(2), key = key)
+  )) {
+    expect_error(draw(), "real numbers", class = "joist_dtype_error")
+  }
+  missing <- function() nv_rmvnorm(1, nv_tensor(c(NA, 0)), diag(2), key = key)
+  expect_error(missing(), "`mean` is NA", class = "joist_value_error")
+})
+
+test_that("missing and NaN counts of nv_dmultinom() are no probability of 0", {
+  counts <- nv_tensor(matrix(c(1, NA, 2, 3), 2), "f64")
+  expect_equal(as_array(nv_dmultinom(counts, c(1, 1))), c(0.375, NA))
+  expect_identical(as_array(nv_dmultinom(nv_tensor(c(NaN, 1), "f64"), c(1, 1))), NaN)
+})

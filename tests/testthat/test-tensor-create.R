@@ -929,3 +929,11 @@ test_that("the mean of integers is rounded once, and rounds no element", {
   expect_silent(mean <- with_promotion("numpy", mean(x)))
   expect_identical(as.vector(mean), 4503599627370498)
 })
+
+test_that("summary() and nv_tensor() tell of numbers that they round", {
+  x <- nv_tensor(c("9007199254740993", "1"), "i64")
+  on <- c(loss = "error")
+  expect_error(with_promotion(NULL, summary(x), on = on), "summary", class = "joist_value_error")
+  complex <- function() nv_tensor(16777217 + 0i)
+  expect_error(with_promotion(NULL, complex(), on = on), "c128", class = "joist_value_error")
+})

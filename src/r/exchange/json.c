@@ -1,6 +1,8 @@
 /* Reads JSON documents into R objects. */
 #include "r/exchange/json.h"
 
+#include <string.h>
+
 #include "core/files/json.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
@@ -28,9 +30,14 @@ static SEXP read_string(struct reading *reading) {
 }
 
 static SEXP read_number(struct reading *reading) {
-  const char *text;
-  size_t length;
-  if (!joist_json_number(&reading->json, &text, &length)) misfit(reading, "no value");
+  const char *text = NULL;
+  size_t length = 0;
+  /* JSON has none of these, but Python writes them. */
+  static const char *const others[] = {"NaN", "Infinity", "-Infinity"};
+  for (size_t k = 0; k < sizeof others / sizeof *others && text == NULL; k++)
+    if (joist_json_word(&reading->json, others[k])) length = strlen(text = others[k]);
+  if (text == NULL && !joist_json_number(&reading->json, &text, &length))
+    misfit(reading, "no value");
   SEXP number = PROTECT(Rf_ScalarString(Rf_mkCharLenCE(text, (int)length, CE_UTF8)));
   Rf_setAttrib(number, R_ClassSymbol, PROTECT(Rf_mkString("json_number")));
   UNPROTECT(2);

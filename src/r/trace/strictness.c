@@ -146,13 +146,16 @@ static void tell_of_rounding(SEXP number, size_t k, joist_dtype dtype) {
 
 void joist_r_judge_doubles(const struct joist_r_value *value, joist_dtype dtype, bool by_default) {
   const bool wide = dtype == JOIST_I64 || dtype == JOIST_UI64;
-  if (value->form != JOIST_R_LITERAL || value->host != JOIST_HOST_DOUBLE ||
-      !(wide || (by_default && dtype == JOIST_F32)) || !asks_for_losses(joist_r_policy(R_NilValue)))
+  const bool narrow = by_default && (dtype == JOIST_F32 || dtype == JOIST_C64);
+  const bool paired = value->host == JOIST_HOST_COMPLEX;
+  if (value->form != JOIST_R_LITERAL || !(value->host == JOIST_HOST_DOUBLE || paired) ||
+      !(wide || narrow) || !asks_for_losses(joist_r_policy(R_NilValue)))
     return;
   const double *const numbers = value->data;
-  for (size_t k = 0; k < value->count; k++) {
+  const size_t parts = paired ? 2 : 1;
+  for (size_t k = 0; k < value->count * parts; k++) {
     if (!(wide ? may_be_rounded(numbers[k]) : is_rounded_to_f32(numbers[k]))) continue;
-    tell_of_rounding(Rf_ScalarReal(numbers[k]), k, dtype);
+    tell_of_rounding(Rf_ScalarReal(numbers[k]), k / parts, dtype);
     return;
   }
 }
