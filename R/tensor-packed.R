@@ -31,8 +31,12 @@
 #' @param ... As for [`[`][base::Extract] of a tensor of that shape.
 #' @param drop `FALSE` to keep dimensions of extent 1.
 #' @param na Ignored.
-#' @return `[` and `as_tensor()`: a tensor of `f32`. `dim()`: the extents. `t()`: a packed matrix.
-#' @section Errors: `joist_value_error` for arithmetic with a packed tensor; convert it first.
+#' @return `[`, `as_tensor()`, `c()`, `rbind()` and `cbind()`: a tensor of `f32`. `dim()`: the
+#'   extents. `t()`: a packed matrix.
+#' @section Errors: `joist_value_error` for arithmetic with a packed tensor, and for base R's
+#'   functions of its elements, such as `range()`, `unlist()`, `is.na()` and `x[1] <- 1`: call
+#'   `as_tensor()` first. What does not dispatch sees the list of bytes: `for (e in x)`,
+#'   `unlist(list(x))`.
 #' @examples
 #' w <- nv_quantize(matrix(rnorm(64 * 3), 64), type = "q4_0")
 #' w
@@ -116,16 +120,17 @@ t.nv_packed <- function(x) {
   if (length(indices) != length(extents) || length(extents) < 2L) {
     return(if (is.null(indices)) unpacked(x) else do.call(`[`, c(list(unpacked(x)), indices)))
   }
-  indices[vapply(indices, is.null, NA)] <- list(TRUE)
+  all <- list(substitute())
+  indices[vapply(indices, is.null, NA)] <- all
   # Blocks lie along one dimension: that one is indexed when they are decoded.
   parts <- packed_parts(x)
   along <- if (parts$turned) 2L else 1L
-  others <- replace(indices, along, list(TRUE))
+  others <- replace(indices, along, all)
   if (parts$turned) others <- rev(others)
   lines <- do.call(`[`, c(list(parts$bytes), others, drop = FALSE))
   values <- unpack_bytes(lines, parts$facts$code)
   if (parts$turned) values <- t(values)
-  own <- replace(rep(list(TRUE), length(extents)), along, indices[along])
+  own <- replace(rep(all, length(extents)), along, indices[along])
   do.call(`[`, c(list(values), own, drop = drop))
 }
 
@@ -167,6 +172,28 @@ str.nv_packed <- function(object, ...) {
 # The same function, so that R takes it for a tensor and a packed one, too.
 #' @export
 Ops.nv_packed <- Ops.nv_tensor
+
+#' @export
+c.nv_packed <- c.nv_tensor # nolint: object_name_linter.
+
+#' @export
+rbind.nv_packed <- rbind.nv_tensor
+
+#' @export
+cbind.nv_packed <- cbind.nv_tensor
+
+# What would see the list of bytes: an error that says to convert the tensor.
+refuse_packed <- function(x, ...) {
+  stop_joist(
+    "joist_value_error", "a packed tensor is not an array of numbers; call as_tensor() first"
+  )
+}
+
+refusing_generics <- c(
+  "Summary", "Math", "Complex", "[[", "[<-", "[[<-", "$<-", "dim<-", "names<-", "length<-",
+  "unlist", "unique", "duplicated", "rep", "is.na", "anyNA", "is.nan", "mean", "mtfrm", "as.list",
+  "as.vector", "as.double", "as.integer", "as.logical", "as.complex", "as.character"
+)
 
 # ---- products ----
 

@@ -14,6 +14,9 @@
     registerS3method("matrixOps", "nv_tensor", matrixOps.nv_tensor)
     registerS3method("matrixOps", "nv_packed", matrixOps.nv_tensor) # one method, or R would warn
   }
+  for (name in intersect(refusing_generics, c("Summary", "Math", "Complex", names(baseenv())))) {
+    registerS3method(name, "nv_packed", refuse_packed)
+  }
   when_loaded("BiocGenerics", join_generics)
   when_loaded("MatrixGenerics", join_matrix_generics)
   when_loaded("DelayedArray", join_delayed_array)

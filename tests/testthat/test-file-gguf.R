@@ -107,6 +107,33 @@ test_that("files that are written are read again, also in parts", {
   )
 })
 
+test_that("base R sees no bytes of packed tensors", {
+  w <- nv_quantize(matrix(rnorm(64 * 5), 64), type = "q8_0")
+  calls <- expression(
+    range(w), max(w), abs(w), cumsum(w), Re(w), unlist(w), sapply(w, identity), unique(w), is.na(w),
+    anyNA(w), mean(w), duplicated(w), factor(w), match(1, w), as.numeric(w), paste(w), rep(w, 2),
+    as.vector(w), w[[1]], w[1] <- 1, w[1, 1] <- 1, w[[1]] <- 1, w$a <- 1, dim(w) <- 320,
+    names(w) <- "a", is.na(w) <- 1, length(w) <- 1, jit(function(w) unique(w))(w), w + 1
+  )
+  if (getRversion() < "4.2.0") calls <- calls[-14L] # match() has no generic to ask
+  for (call in as.list(calls)) {
+    expect_error(eval(call), "call as_tensor\\(\\) first", class = "joist_value_error")
+  }
+  v <- as_tensor(w)
+  expect_identical(c(w, 1), c(v, 1))
+  expect_identical(c(nv_tensor(1), w), c(nv_tensor(1), v))
+  expect_identical(rbind(w, 1, w, deparse.level = 0), rbind(v, 1, v, deparse.level = 0))
+  expect_identical(rbind(1, w), rbind(1, v))
+  expect_identical(cbind(v, w, deparse.level = 0), cbind(v, v, deparse.level = 0))
+  for (m in list(w, t(w))) {
+    values <- as_tensor(m)
+    expect_identical(m[3, integer()], values[3, integer()])
+    expect_identical(m[integer(), , drop = FALSE], values[integer(), , drop = FALSE])
+    expect_identical(m[, integer()], values[, integer()])
+    expect_identical(m[, 2], values[, 2])
+  }
+})
+
 test_that("products with packed matrices are those with their values", {
   set.seed(1)
   x <- matrix(rnorm(512 * 20), 512)

@@ -369,6 +369,7 @@ static _Noreturn void refuse(SEXP x) {
       {"raster", "as_tensor()"},
       {"bitmap", "as_tensor()"},
       {"SpatRaster", "as_tensor()"},
+      {"nv_packed", "as_tensor()"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (Rf_inherits(x, known[i].class))
