@@ -6,7 +6,8 @@
 #' each block of consecutive elements.
 #'
 #' A scale is the largest magnitude among the elements that share it, divided by the largest value
-#' of `dtype`: the largest element becomes that value, and zero stays zero. Scales of dtype
+#' of `dtype`: the largest element becomes that value, and zero stays zero. A
+#' scale that is too small to have all its digits is rounded up. Scales of dtype
 #' `f8E8M0FNU` are powers of two, as in the Microscaling Formats: 2 to the exponent of the largest
 #' magnitude less that of the largest value of `dtype`. Elements may then exceed the range of
 #' `dtype`; they take its largest value. Where all elements are zero, the scale is 1. Integers are
@@ -140,7 +141,7 @@ scaled <- function(x, type, shared, scale_dtype) {
   scales <- if (format(scale_dtype) == "f8E8M0FNU") {
     power_of_two_scales(largest, type)
   } else {
-    nv_convert(nv_div(largest, limit), scale_dtype)
+    limited_scales(largest, limit, scale_dtype)
   }
   divisors <- nv_convert(scales, "f32")
   divisors <- nv_ifelse(nv_eq(divisors, zero), one, divisors)
@@ -150,6 +151,17 @@ scaled <- function(x, type, shared, scale_dtype) {
     values = nv_convert(nv_clamp(nv_negate(limit), ratio, limit), type$dtype),
     scales = nv_convert(divisors, scale_dtype)
   )
+}
+
+# largest / limit, rounded to the dtype: up where it is subnormal and the largest element would not
+# fit, or all would be zero.
+limited_scales <- function(largest, limit, scale_dtype) {
+  facts <- dtype_info(scale_dtype)
+  least <- max(facts$smallest, 2^-149)
+  scales <- nv_convert(nv_convert(nv_div(largest, limit), scale_dtype), "f32")
+  low <- nv_lt(scales, nv_scalar(least / max(facts$eps, 2^-23), "f32"))
+  up <- nv_and(low, nv_lt(nv_mul(scales, limit), largest))
+  nv_ifelse(up, nv_add(scales, nv_scalar(least, "f32")), scales)
 }
 
 # 2^(floor(log2(largest)) - floor(log2(max))), from the bits of f32; NaN if infinite or NaN.

@@ -57,6 +57,28 @@ test_that("one scale takes the largest element to the largest value", {
   expect_identical(as.numeric(zero$values), c(0, 0))
 })
 
+test_that("small numbers lose no more than others where scales have few digits", {
+  for (d in c("bf16", "f16", "f8E4M3FN", "f8E5M2", "i8", "i16")) {
+    type <- dtype_info(d)
+    for (scale_dtype in c("f32", "f16", "f64")) {
+      for (size in 10^-c(0, 4, 6:8, 20, 36:40, 44)) {
+        if (scale_dtype == "f16" && size < 1e-8) next # no f16 is as small
+        x <- nv_tensor(c(1, 0.5, -0.3) * size, "f32")
+        q <- nv_quantize(x, d, scale_dtype = scale_dtype)
+        scale <- as_array(nv_convert(q$scales, "f64"))
+        lost <- abs(as_array(nv_convert(q$values, "f64")) * scale - as_array(nv_convert(x, "f64")))
+        step <- if (type$kind == "int") {
+          scale / 2
+        } else {
+          pmax(type$eps / 2 * as_array(nv_convert(nv_abs(x), "f64")), scale * type$smallest / 2)
+        }
+        expect_true(all(lost <= step * 1.01), label = paste(d, scale_dtype, size))
+      }
+    }
+  }
+  expect_values(as.vector(as_array(nv_quantize(rep(0, 3), "bf16")$scales)), 1)
+})
+
 # The scale of a block is 2^(floor(log2(largest)) - floor(log2(max))): section 6.3 of the
 # specification.
 test_that("blocks have scales that are powers of two", {
