@@ -358,6 +358,16 @@ test_that("dput() and deparse() write what reads as the same tensor", {
     df <- data.frame(x = sample_tensor(d, 4), y = 1:4)
     expect_identical(again(df), df, label = d)
   }
+  # R writes 15 digits, which are not all of these.
+  long <- list(bf16 = 3.3895313892515355e38, bf16 = 2^-133, f8E8M0FNU = 2^127, f8E8M0FNU = 2^-126)
+  for (k in seq_along(long)) {
+    x <- nv_tensor(c(long[[k]], 1, NA), names(long)[k])
+    read <- eval(parse(text = deparse(x)))
+    expect_identical(type_of(read), type_of(x))
+    expect_identical(as_array(read), as_array(x))
+  }
+  far <- structure(c(3.3895313892515355e38 * (1 - 1e-13), 1), class = "nv_tensor", dtype = "bf16")
+  expect_identical(type_of(far), type_of(nv_tensor(1, "f64", ambiguous = TRUE)))
 })
 
 test_that("summary() of a tensor is that of its values", {

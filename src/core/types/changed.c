@@ -174,13 +174,16 @@ static bool are_whole(joist_dtype dtype, const double *values, size_t n) {
   return true;
 }
 
-/* Of a float dtype, or parts, of fewer than 32 bits, for up to PIECE values. */
+/* Of a float dtype, or parts, of fewer than 32 bits, for up to PIECE values, or what dput()
+ * writes of them. */
 static bool are_narrow(joist_dtype dtype, const double *values, size_t n) {
   double elements[PIECE], back[PIECE];
   joist_convert_find(JOIST_F64, dtype)(n, values, elements);
   joist_convert_find(dtype, JOIST_F64)(n, elements, back);
   for (size_t k = 0; k < n; k++)
-    if (back[k] != values[k] && !isnan(values[k])) return false;
+    if (back[k] != values[k] && !(fabs(back[k] - values[k]) <= 5e-15 * fabs(values[k])) &&
+        !isnan(values[k]))
+      return false;
   return true;
 }
 
