@@ -93,7 +93,10 @@ moments <- function(x, dims) {
   distance <- in_double(x) - first
   sums <- nv_reduce_sum(distance, dims, FALSE)
   squares <- nv_reduce_sum(square_size(distance), dims, FALSE)
-  list(mean = first + sums / n, squares = squares - square_size(sums) / n, n = n)
+  # Squares beyond f64 stay infinite; those of infinite elements are NaN.
+  beyond <- nv_and(nv_is_infinite(squares), nv_is_finite(sums))
+  squares <- nv_ifelse(beyond, squares, squares - square_size(sums) / n)
+  list(mean = first + sums / n, squares = squares, n = n)
 }
 
 joined_moments <- function(a, b) {

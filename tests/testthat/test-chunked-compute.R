@@ -327,6 +327,13 @@ test_that("variances are those of base R, whatever the elements are", {
     c(NaN, NaN))
   none <- nv_zarr_create(tempfile(), "f32", c(4, 1, 0), 1)
   expect_identical(as_array(nv_compute(nv_var(none))), NaN)
+  # beyond f64, as in memory
+  for (far in list(c(0.1, 1e300, 1e-300), c(-1e200, 1, 2, 1e200), c(1, Inf, 2))) {
+    far <- nv_tensor(far, "f64")
+    for (n in 1:4) {
+      expect_identical(as_array(nv_compute(nv_var(nv_chunked(far, n)))), as_array(nv_var(far)))
+    }
+  }
   expect_identical(shape(nv_compute(nv_var(none, 1))), c(1L, 0L))
   # One pass for what is computed of the same blocks.
   reads <- 0L
