@@ -27,8 +27,11 @@
 nv_group <- function(keys, sort = FALSE, na = "group") {
   check_flag(sort, "sort")
   check_choice(na, "na", c("group", "drop"))
+  # A POSIXlt is a list of fields.
+  instants <- function(key) if (inherits(key, "POSIXlt")) as.POSIXct(key) else key
+  keys <- instants(keys)
   one <- !is.list(keys)
-  keys <- if (one) list(keys) else unclass(keys)
+  keys <- if (one) list(keys) else lapply(unclass(keys), instants)
   long <- vapply(keys, inherits, NA, "integer64")
   keys[long] <- lapply(keys[long], nv_tensor, "i64")
   if (length(keys) == 0L) {
@@ -87,7 +90,9 @@ group_keys <- function(key, first) {
   if (inherits(key, "nv_tensor")) nv_flatten(key)[first] else key[as.vector(first)]
 }
 
-sort_key <- function(key) if (inherits(key, "nv_tensor")) xtfrm(key) else key
+sort_key <- function(key) {
+  if (inherits(key, "nv_tensor")) xtfrm(key) else if (is.raw(key)) as.integer(key) else key
+}
 
 #' @export
 print.joist_groups <- function(x, ...) {

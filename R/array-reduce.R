@@ -87,7 +87,7 @@ nv_range <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
 #' @export
 nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
   refuse_nan_in_chunks(x, na_rm)
-  if (isTRUE(na_rm) && is_gapped_int64(x) && count_reduced(x, dims) > 0) {
+  if (isTRUE(na_rm) && is_gapped_int64(x) && count_reduced(x, dims_by_name(dims, x)) > 0) {
     dims <- dims_by_name(dims, x)
     exact <- with_promotion("anvil", fused("mean", exact_mean, x, dims, drop, span_of(x)))
     return(like(exact, nv_mean(none_of(x), dtype = dtype)))

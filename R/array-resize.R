@@ -129,15 +129,14 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   points <- list(x, xp, fp)
   floats <- is_float_dtype(x) && is_float_dtype(xp) && is_float_dtype(fp)
   made <- if (floats && is.null(left) && is.null(right)) {
-    fused("interp", between_points, points, is_tracing())
+    fused("interp", between_points, points)
   } else {
-    between_points(points, is_tracing(), left, right)
+    between_points(points, left, right)
   }
   like(made, type)
 }
 
-# `one_by_one`: of each element, not of all intervals first.
-between_points <- function(points, one_by_one, left = NULL, right = NULL) {
+between_points <- function(points, left = NULL, right = NULL) {
   x <- points[[1L]]
   xp <- points[[2L]]
   fp <- points[[3L]]
@@ -146,22 +145,32 @@ between_points <- function(points, one_by_one, left = NULL, right = NULL) {
     made <- nv_broadcast_to(nv_reshape(fp / nv_ifelse(xp == xp, 1, xp), integer()), shape(x))
   } else {
     at <- nv_clamp(1L, nv_searchsorted(xp, x, "right"), n - 1L)
-    # Of integers, those that wrap are counted where they are used.
-    step <- function(points, f) {
-      if (one_by_one || !is_float_dtype(points) || is_chunked(points)) {
-        return(f(nv_gather(points, at + 1L) - nv_gather(points, at)))
-      }
-      nv_gather(f(slice(points, 2L, 1L, n - 1L) - slice(points, 1L, 1L, n - 1L)), at)
-    }
-    width <- step(xp, function(step) nv_ifelse(step == 0, 1, step))
-    made <- nv_gather(fp, at) + (x - nv_gather(xp, at)) / width * step(fp, identity)
+    ends <- lapply(list(xp, fp), function(points) {
+      list(low = nv_gather(points, at), high = nv_gather(points, at + 1L))
+    })
+    made <- on_line(x, ends[[1L]], ends[[2L]])
   }
-  first <- nv_gather(xp, 1L)
-  last <- nv_gather(xp, n)
   before <- if (is.null(left)) nv_gather(fp, 1L) else as_points(left)
   behind <- if (is.null(right)) nv_gather(fp, n) else as_points(right)
-  made <- nv_ifelse(x < first, like(before + 0 * nv_gather(fp, 1L), made), made)
-  nv_ifelse(x > last, like(behind + 0 * nv_gather(fp, n), made), made)
+  made <- nv_ifelse(x < nv_gather(xp, 1L), like(before, made), made)
+  nv_ifelse(x > nv_gather(xp, n), like(behind, made), made)
+}
+
+# The value at x of the line through two points, which at a point is that of the point.
+on_line <- function(x, xp, fp) {
+  width <- xp$high - xp$low
+  width <- nv_ifelse(width == 0, 1, width)
+  rise <- fp$high - fp$low
+  made <- fp$low + (x - xp$low) / width * rise
+  # Where one end or a difference is not finite.
+  share <- (x / 2 - xp$low / 2) / nv_ifelse(xp$high == xp$low, 1, xp$high / 2 - xp$low / 2)
+  mixed <- like(fp$low * (1 - share) + fp$high * share, made)
+  from_high <- fp$high + (x - xp$high) / width * rise
+  from_high <- nv_ifelse(fp$low == fp$high, like(fp$low, made), from_high)
+  other <- nv_ifelse(nv_is_finite(mixed), mixed, nv_ifelse(nv_is_nan(made), from_high, made))
+  made <- nv_ifelse(nv_is_finite(made) & nv_is_finite(width), made, other)
+  made <- nv_ifelse(x == xp$high, like(fp$high, made), made)
+  nv_ifelse(x == xp$low, like(fp$low, made), made)
 }
 
 # Differences of 64-bit integers are exact.

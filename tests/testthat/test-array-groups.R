@@ -242,3 +242,12 @@ test_that("numbers of groups are checked where only their order counts, too", {
   ranked <- jit(function(x, i) nv_segment_rank(x, i, 1))
   expect_refusal(ranked(x, nv_tensor(c(1L, 7L, 1L))), "joist_shape_error", "index 7")
 })
+
+test_that("calendar times and raw vectors are keys, in their order", {
+  times <- as.POSIXlt(c("2024-01-01", "2023-01-02"), tz = "UTC")
+  found <- nv_group(times, sort = TRUE)
+  expect_identical(as.vector(found$ids), 2:1)
+  expect_identical(found$keys, as.POSIXct(rev(times)))
+  expect_identical(as.vector(nv_group(list(times, 1:2), sort = TRUE)$ids), 2:1)
+  expect_identical(nv_group(as.raw(c(2, 1, 2)), sort = TRUE)$keys, as.raw(1:2))
+})

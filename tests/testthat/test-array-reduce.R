@@ -357,4 +357,6 @@ test_that("means of 64-bit integers are exact in f64, too", {
   expect_identical(as_array(nv_compute(nv_mean(nv_chunked(x, 2), dtype = "f64"))), 5.75)
   expect_identical(as_array(nv_mean(nv_reshape(x, c(2, 2)), 1, dtype = "f64")), c(-0.5, 12))
   expect_identical(nv_mean(gaps, dtype = "f64", na_rm = TRUE), nv_scalar(0.75, "f64"))
+  named <- nv_tensor(matrix(c(1, NA, 3, 4), 2, dimnames = list(r = NULL, c = NULL)), "i64")
+  expect_identical(as.vector(nv_mean(named, "r", na_rm = TRUE)), c(1, 3.5))
 })

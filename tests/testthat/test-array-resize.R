@@ -90,3 +90,19 @@ test_that("only elements that nv_resize() takes have names", {
     expect_identical(dimnames(f(m, c(4, 3), "nearest")), twice)
   }
 })
+
+test_that("nv_interp() gives the values of points, beside infinite and missing ones too", {
+  # What numpy.interp() of NumPy 2.5 gives, which has no missing values.
+  for (dtype in c("f32", "f64")) {
+    interp <- function(x, xp, fp) as.vector(nv_interp(nv_tensor(x, dtype), xp, fp), "double")
+    expect_identical(interp(c(0, 1, 1.5, 2, 4), 1:3, c(Inf, 4, 5)), c(Inf, Inf, Inf, 4, 5))
+    expect_identical(interp(2, 1:3, c(3, 4, Inf)), 4)
+    expect_identical(interp(1:3, 1:3, c(3, NaN, 5)), c(3, NaN, 5))
+    expect_identical(interp(c(1, 1.5, 2, 3), 1:3, c(3, NA, 5)), c(3, NA, NA, 5))
+    expect_identical(interp(c(0.5, 1.5), 0:2, c(Inf, Inf, 1)), c(Inf, Inf))
+    most <- if (dtype == "f32") 3e38 else 1e308
+    ends <- nv_tensor(c(-most, most), dtype)
+    expect_identical(interp(c(0, 0.75, 1), 0:1, ends), as.vector(ends)[c(1, 2, 2)] * c(1, 0.5, 1))
+    expect_identical(interp(2, ends, 0:1), 0.5)
+  }
+})
