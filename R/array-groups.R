@@ -130,8 +130,9 @@ print.joist_groups <- function(x, ...) {
 #'   it is known.
 #' @param na_rm `TRUE` leaves out missing values and NaN.
 #' @param dim The dimension along which slices are grouped, or its name.
-#' @param weights Numbers that elements are multiplied by, one for each slice or each element; means
-#'   are divided by their sum. With `na_rm = TRUE` elements of missing weights are left out, too.
+#' @param weights Numbers that elements are multiplied by, R numbers beside integers as `f64`: one
+#'   for each slice or each element; means are divided by their sum. With `na_rm = TRUE` elements of
+#'   missing weights are left out, too.
 #' @param correction The number that is subtracted from the number of elements of a group to give
 #'   the divisor of its variance.
 #' @param probs Probabilities between 0 and 1, R numbers.
