@@ -49,8 +49,12 @@ nv_unique <- function(x, inverse = FALSE, counts = FALSE, index = FALSE) {
 nv_union <- function(x, y) {
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
-  parts <- list(nv_flatten(tensor_beside(x, y)), nv_flatten(tensor_beside(y, x)))
-  unique(do.call(nv_concatenate, parts))
+  # An R number that does not fit is an error beside a tensor.
+  part <- function(x, other) {
+    plain <- is_tensor(other) && is_plain_numbers(x)
+    if (plain) as.vector(x) else nv_flatten(tensor_beside(x, other))
+  }
+  unique(nv_concatenate(part(x, y), part(y, x)))
 }
 
 #' @rdname nv_unique

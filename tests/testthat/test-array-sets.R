@@ -162,3 +162,10 @@ test_that("nv_unique() keeps integer64", {
   expect_identical(nv_unique(key), nv_tensor(c("123456789", "9007199254740993"), "i64"))
   expect_identical(as.vector(nv_unique(key, counts = TRUE)$counts), c(2, 1))
 })
+
+test_that("R numbers that do not fit the dtype are an error in nv_union()", {
+  x <- nv_tensor(c(44, 1), "ui8")
+  expect_error(nv_union(x, c(300L, 1L)), "does not fit ui8", class = "joist_value_error")
+  expect_error(nv_union(300L, x), "does not fit ui8", class = "joist_value_error")
+  expect_identical(nv_union(x, c(30L, 1L)), nv_tensor(c(44, 1, 30), "ui8"))
+})
