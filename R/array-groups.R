@@ -27,7 +27,7 @@
 nv_group <- function(keys, sort = FALSE, na = "group") {
   check_flag(sort, "sort")
   check_choice(na, "na", c("group", "drop"))
-  # A POSIXlt is a list of fields.
+  # Calendar times are lists of fields.
   instants <- function(key) if (inherits(key, "POSIXlt")) as.POSIXct(key) else key
   keys <- instants(keys)
   one <- !is.list(keys)
