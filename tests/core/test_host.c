@@ -501,10 +501,11 @@ static void test_export_values(void) {
   CHECK(lost[2] != lost[2] && joist_missing_count(JOIST_HOST_DOUBLE, lost, 3, NULL) == 2);
   CHECK_ERROR(joist_check_lost(3, lost, &error), error, JOIST_E_LOST);
   CHECK_INT(error.position, 3);
-  lost[1] = lost[2] + 1; /* arithmetic keeps it */
+  lost[1] = lost[2] + 1; /* arithmetic keeps that it is lost */
   CHECK_ERROR(joist_check_lost(2, lost, &error), error, JOIST_E_LOST);
-  CHECK(joist_is_lost(&lost[1]) && joist_was_lost(&lost[1], UINT64_C(9007199254740993)));
-  CHECK(!joist_was_lost(&lost[1], UINT64_C(9007199254740995)) && !joist_is_lost(&lost[0]));
+  CHECK(joist_is_lost(&lost[1]) && !joist_was_lost(&lost[1], UINT64_C(9007199254740993)));
+  CHECK(joist_is_lost(&lost[2]) && joist_was_lost(&lost[2], UINT64_C(9007199254740993)));
+  CHECK(!joist_was_lost(&lost[2], UINT64_C(9007199254740995)) && !joist_is_lost(&lost[0]));
   /* NA_real_ goes in and out with its bits; no NaN of a narrower dtype becomes NA. */
   double values[2] = {na_real(), 1};
   CHECK_INT(export(JOIST_F64, values, 2, JOIST_HOST_DOUBLE, false), JOIST_OK);

@@ -28,9 +28,9 @@ static const struct pattern patterns[] = {
     [JOIST_HOST_FLOAT32] = {UINT32_C(0x7f80ffff), UINT32_C(0x7f8007a2), 4}};
 
 /* R's NA_real_ are all NaN that end in 1954. These have a bit that R's own lacks, and 18 bits of a
- * hash of the integer. Like R's own they are not quiet, which whatever is computed of them is: a
- * sum is not taken for its first element. */
-static const uint64_t lost = UINT64_C(0x7ff40000000007a2), kept = UINT64_C(0xfffc0000ffffffff);
+ * hash of the integer. Like R's own they are not quiet, as all that is computed of them is: that is
+ * lost, too, but is not the integer. */
+static const uint64_t lost = UINT64_C(0x7ff40000000007a2), kept = UINT64_C(0xfff40000ffffffff);
 
 static uint64_t lost_of(uint64_t integer) { return lost | (integer * JOIST_GOLDEN >> 46) << 32; }
 
