@@ -23,7 +23,8 @@
 #' @param x A tensor, or an R number or array, whose values are exact.
 #' @param dim The dimension along which to accumulate, or its name; negative ones count from the
 #'   last. `NULL` for all elements in column-major order.
-#' @param dtype The dtype of the result instead of the usual one.
+#' @param dtype The dtype of the result instead of the usual one. Elements that are floats are
+#'   converted to an integer dtype before they are added or multiplied, and all to `bool`.
 #' @param na_rm `TRUE` leaves missing values and NaN out; the result is missing at their positions.
 #' @return A tensor of the shape of `x`, or of rank 1 if `dim` is `NULL`. Under the default rules
 #'   sums and products of bool and signed integers have dtype `i64`, of unsigned ones `ui64`; those
@@ -41,12 +42,14 @@
 #' nv_cumsum(nv_tensor(c(1, NA, 3), "ui8"), na_rm = TRUE)
 #' @export
 nv_cumsum <- function(x, dim = NULL, dtype = NULL, na_rm = FALSE) {
+  if (!is.null(dtype)) x <- as_wholes(x, dtype)
   scan_dim("cumsum", x, dim, dtype, na_rm)
 }
 
 #' @rdname nv_cumsum
 #' @export
 nv_cumprod <- function(x, dim = NULL, dtype = NULL, na_rm = FALSE) {
+  if (!is.null(dtype)) x <- as_wholes(x, dtype)
   scan_dim("cumprod", x, dim, dtype, na_rm)
 }
 

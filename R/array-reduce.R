@@ -19,7 +19,8 @@
 #' @param dims Dimensions to reduce: positive numbers, their names (those of `dimnames(x)`),
 #'   or negative numbers of those to keep; `NULL` for all. A traced tensor has no names.
 #' @param drop `FALSE` keeps the reduced dimensions with extent 1.
-#' @param dtype The dtype of the result instead of the usual one.
+#' @param dtype The dtype of the result instead of the usual one. Elements that are floats are
+#'   converted to an integer dtype before they are added or multiplied, and all to `bool`.
 #' @param na_rm `TRUE` leaves out missing values and NaN: a mean is then that of the rest. Where
 #'   nothing is left, a sum is 0, a product 1, a mean NaN, and an extreme is infinite in a float
 #'   dtype and missing in others.
@@ -41,6 +42,7 @@
 #' nv_reduce_sum(nv_tensor(c(1, NA, 3), "ui8"), na_rm = TRUE)
 #' @export
 nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
+  if (!is.null(dtype)) x <- as_wholes(x, dtype)
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   if (has_nan_in_chunks(x, na_rm)) x <- nan_to(0, x)
   .Call(joist_r_operation, "reduce_sum", list(x), attributes)
@@ -49,6 +51,7 @@ nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FAL
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_prod <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
+  if (!is.null(dtype)) x <- as_wholes(x, dtype)
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   if (has_nan_in_chunks(x, na_rm)) x <- nan_to(1, x)
   .Call(joist_r_operation, "reduce_prod", list(x), attributes)
@@ -97,6 +100,15 @@ nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
   }
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   .Call(joist_r_operation, "mean", list(x), attributes)
+}
+
+# Elements that are summed in an integer dtype or bool become that first, so that what does not fit
+# is found.
+as_wholes <- function(x, dtype) {
+  dtype <- as_dtype(dtype)
+  into <- dtype_kind(dtype)
+  float <- is_tensor(x) && is_inexact_dtype(x) && into %of% c("int", "uint")
+  if (float || (is_tensor(x) && into == "bool")) nv_convert(x, dtype) else x
 }
 
 # Elements that a store may have, which a reduction of chunks does not leave out.

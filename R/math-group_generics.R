@@ -284,6 +284,19 @@ all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
   complex <- is_complex_dtype(target) || is_complex_dtype(current)
   as <- if (complex) "complex" else "double"
   values <- all.equal(as_array(target, as), as_array(current, as), tolerance = tolerance, ...)
+  if (isTRUE(values)) values <- int64_difference(target, current, tolerance)
   if (!isTRUE(values)) differences <- c(differences, values)
   if (length(differences) == 0L) TRUE else differences
+}
+
+# The difference of 64-bit integers that are equal as doubles, as all.equal() words it; TRUE where it
+# is within the tolerance.
+int64_difference <- function(target, current, tolerance) {
+  if (!is_int64(target) || !is_int64(current)) {
+    return(TRUE)
+  }
+  distance <- as.vector(exact_distance(target, current))
+  apart <- !is.na(distance) & distance > 0
+  mean <- sum(distance[apart]) / sum(abs(as_array(target, "double")[apart]))
+  if (any(apart) && mean > tolerance) paste("Mean relative difference:", format(mean)) else TRUE
 }

@@ -224,7 +224,8 @@ cut.nv_tensor <- function(x, breaks, labels = NULL, include.lowest = FALSE, # no
   }
   n <- length(breaks)
   exact <- is_tensor(breaks) && is_int64(breaks)
-  breaks <- nv_sort(as_operand(breaks))
+  # R numbers are compared as doubles.
+  breaks <- if (is_tensor(breaks)) nv_sort(breaks) else exact_beside(sort(breaks), x)
   if (exact && is.null(labels)) {
     labels <- interval_names(as.character(breaks), include.lowest, right)
   }

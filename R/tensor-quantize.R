@@ -61,7 +61,7 @@
 nv_quantize <- function(x, dtype = "f8E4M3FN", dims = NULL, block = NULL, block_dim = 1L,
                         scale_dtype = NULL, type = NULL) {
   check_real(x)
-  x <- nv_convert(as_operand(x), "f32")
+  x <- within_f32(as_operand(x))
   if (!is.null(type)) {
     if (!missing(dtype) || !is.null(dims) || !is.null(block) || !is.null(scale_dtype)) {
       stop_joist("joist_value_error", "with `type`, only `block_dim` can be given")
@@ -131,6 +131,19 @@ packed_by_type <- function(x, type, block_dim) {
 
 # Values of a dtype and their scales, one for all elements along the dimensions `shared`. Constants
 # have a dtype, so that no promotion rule has to know numbers.
+# In f32, or an error if elements get lost altogether.
+within_f32 <- function(x) {
+  made <- nv_convert(x, "f32")
+  if (type_string(x) %of% c("f64", "f64?") && has_elements(x) && !is_chunked(x)) {
+    largest <- function(x) max(0, as.double(nv_abs(nv_ifelse(nv_is_finite(x), x, 0))), na.rm = TRUE)
+    own <- largest(x)
+    if (largest(made) == 0 && own > 0 || own > dtype_info("f32")$max * (1 + 2^-25)) {
+      stop_joist("joist_value_error", "numbers as ", format(own), " are beyond f32")
+    }
+  }
+  made
+}
+
 scaled <- function(x, type, shared, scale_dtype) {
   zero <- nv_scalar(0, "f32")
   one <- nv_scalar(1, "f32")
@@ -144,6 +157,9 @@ scaled <- function(x, type, shared, scale_dtype) {
     limited_scales(largest, limit, scale_dtype)
   }
   divisors <- nv_convert(scales, "f32")
+  if (has_elements(x) && any(as.vector(nv_is_infinite(divisors) & nv_is_finite(largest)))) {
+    stop_joist("joist_value_error", "scales do not fit ", format(scale_dtype))
+  }
   divisors <- nv_ifelse(nv_eq(divisors, zero), one, divisors)
   ratio <- nv_div(x, divisors)
   if (type$kind == "int") ratio <- nv_round(ratio)

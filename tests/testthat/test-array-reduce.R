@@ -360,3 +360,18 @@ test_that("means of 64-bit integers are exact in f64, too", {
   named <- nv_tensor(matrix(c(1, NA, 3, 4), 2, dimnames = list(r = NULL, c = NULL)), "i64")
   expect_identical(as.vector(nv_mean(named, "r", na_rm = TRUE)), c(1, 3.5))
 })
+
+test_that("sums of floats in an integer dtype are told of where they do not fit", {
+  x <- nv_tensor(c(200.7, 200.7), "f32")
+  for (f in list(nv_reduce_sum, nv_reduce_prod, nv_cumsum, nv_cumprod)) {
+    for (run in list(identity, jit)) {
+      whole <- run(function(x) f(x, dtype = "ui8"))
+      expect_error(
+        with_promotion(NULL, whole(x), on = c(overflow = "error")), class = "joist_overflow_error"
+      )
+    }
+    expect_identical(f(nv_tensor(c(2.9, 3.1)), dtype = "i32"), f(nv_tensor(2:3), dtype = "i32"))
+  }
+  most <- nv_tensor(c("18446744073709551615", "1"), "ui64")
+  expect_identical(nv_reduce_sum(most, dtype = "bool"), nv_scalar(TRUE))
+})

@@ -370,3 +370,12 @@ test_that("R numbers beside a tensor keep their value in sums and extremes", {
   expect_true(as.logical(any(nv_tensor(FALSE), 2)))
   expect_true(is.na(max(byte, NA)))
 })
+
+test_that("all.equal() tells 64-bit integers apart that are one double", {
+  a <- nv_tensor(c("9007199254740993", NA), "i64")
+  b <- nv_tensor(c("9007199254740992", NA), "i64")
+  expect_match(all.equal(a, b, tolerance = 0), "Mean relative difference")
+  expect_match(all.equal(data.frame(x = a), data.frame(x = b), tolerance = 0), "Mean relative")
+  expect_true(all.equal(a, b))
+  expect_true(all.equal(a, a, tolerance = 0))
+})

@@ -149,3 +149,18 @@ test_that("what cannot be quantized is an error", {
   expect_error(nv_dequantize(q$values, q$scales, block = 1), class = "joist_shape_error")
   expect_error(nv_dequantize(q$values, q$scales, dtype = "i8"), class = "joist_dtype_error")
 })
+
+test_that("numbers beyond f32, and scales beyond their dtype, are errors", {
+  for (x in list(c(1e300, 1), c(1e-300, 1e-301))) {
+    expect_error(
+      nv_quantize(nv_tensor(x, "f64"), "i8", scale_dtype = "f64"), "beyond f32",
+      class = "joist_value_error"
+    )
+  }
+  large <- nv_tensor(c(1e10, 2e10), "f32")
+  expect_error(
+    nv_quantize(large, "i8", scale_dtype = "f16"), "scales do not fit f16",
+    class = "joist_value_error"
+  )
+  expect_identical(as_array(nv_quantize(nv_tensor(c(0, 0), "f64"), "i8")$values), c(0L, 0L))
+})
