@@ -4,10 +4,10 @@
 #' `nv_interp()` interpolates linearly between points.
 #'
 #' The method, with pixels as areas (the center of the first one is at 0.5) and weights that are
-#' zero outside the array and sum to 1, is that of JAX's `jax.image.resize()`, and for `antialias =
-#' FALSE` and `"nearest"` or `"linear"` that of PyTorch's `interpolate()` without `align_corners`.
-#' `"cubic"` is the kernel of Keys with a = -0.5. With `antialias`, a kernel is as much wider as the
-#' array becomes smaller.
+#' zero outside the array and sum to 1, is that of JAX's `jax.image.resize()`; `"linear"` with
+#' `antialias = FALSE` is that of PyTorch's `interpolate()` without `align_corners`, and
+#' `"nearest"` its `"nearest-exact"`. `"cubic"` is the kernel of Keys with a = -0.5. With
+#' `antialias`, a kernel is as much wider as the array becomes smaller.
 #'
 #' One dimension is resized after the other: each element is a sum of a few elements of the
 #' dimension, which are added in `f32` for `f16` and `bf16`.
@@ -158,14 +158,21 @@ between_points <- function(points, left = NULL, right = NULL) {
 
 # The value at x of the line through two points, which at a point is that of the point.
 on_line <- function(x, xp, fp) {
-  width <- xp$high - xp$low
+  difference <- function(x, y) {
+    if (is_int64(x) && is_int64(y)) half_by_half(in_halves(x), in_halves(y)) else x - y
+  }
+  width <- difference(xp$high, xp$low)
   width <- nv_ifelse(width == 0, 1, width)
-  rise <- fp$high - fp$low
-  made <- fp$low + (x - xp$low) / width * rise
+  rise <- difference(fp$high, fp$low)
+  share <- difference(x, xp$low) / width
+  made <- fp$low + share * rise
   # Where one end or a difference is not finite.
-  share <- (x / 2 - xp$low / 2) / nv_ifelse(xp$high == xp$low, 1, xp$high / 2 - xp$low / 2)
+  if (is_float_dtype(x) && is_float_dtype(xp$low)) {
+    half <- nv_ifelse(xp$high == xp$low, 1, xp$high / 2 - xp$low / 2)
+    share <- (x / 2 - xp$low / 2) / half
+  }
   mixed <- like(fp$low * (1 - share) + fp$high * share, made)
-  from_high <- fp$high + (x - xp$high) / width * rise
+  from_high <- fp$high + difference(x, xp$high) / width * rise
   from_high <- nv_ifelse(fp$low == fp$high, like(fp$low, made), from_high)
   other <- nv_ifelse(nv_is_finite(mixed), mixed, nv_ifelse(nv_is_nan(made), from_high, made))
   made <- nv_ifelse(nv_is_finite(made) & nv_is_finite(width), made, other)

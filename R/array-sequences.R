@@ -259,12 +259,12 @@ wrong_steps <- function(last) {
 nv_one_hot <- function(x, n, dtype = NULL) {
   check_whole(n, "n")
   x <- if (is_double(x) && !is_tensor(x)) nv_tensor(x, "i64") else as_operand(x)
-  if (!is_int64(x)) x <- nv_convert(x, "i64")
   if (!is_integer_dtype(x)) {
     stop_joist(
       "joist_dtype_error", "positions must be of an integer dtype, not ", format(dtype(x))
     )
   }
+  if (!is_int64(x)) x <- nv_convert(x, "i64")
   rank <- ndims(x)
   places <- nv_iota(rank + 1L, "i64", c(rep(1L, rank), n))
   same <- nv_reshape(x, c(shape(x), 1L)) == places

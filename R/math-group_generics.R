@@ -289,8 +289,8 @@ all.equal.nv_tensor <- function(target, current, tolerance = NULL, ...) {
   if (length(differences) == 0L) TRUE else differences
 }
 
-# The difference of 64-bit integers that are equal as doubles, as all.equal() words it; TRUE where it
-# is within the tolerance.
+# The difference of 64-bit integers that are equal as doubles, as all.equal() words it; TRUE where
+# it is within the tolerance.
 int64_difference <- function(target, current, tolerance) {
   if (!is_int64(target) || !is_int64(current)) {
     return(TRUE)

@@ -105,4 +105,12 @@ test_that("nv_interp() gives the values of points, beside infinite and missing o
     expect_identical(interp(c(0, 0.75, 1), 0:1, ends), as.vector(ends)[c(1, 2, 2)] * c(1, 0.5, 1))
     expect_identical(interp(2, ends, 0:1), 0.5)
   }
+  # Differences of 64-bit integers do not wrap.
+  ends <- c("-9223372036854775807", "9223372036854775807")
+  expect_identical(as_array(nv_interp(nv_tensor("0", "i64"), nv_tensor(ends, "i64"), 0:1)), 0.5)
+  expect_identical(as_array(nv_interp(0.5, 0:1, nv_tensor(c(100L, 0L), "ui64"))), 50)
+  expect_no_warning(
+    below <- nv_interp(nv_tensor(c(0L, 6L), "ui64"), nv_tensor(c(3L, 9L), "ui64"), 0:1)
+  )
+  expect_identical(as_array(below), c(0, 0.5))
 })

@@ -189,3 +189,7 @@ test_that("nv_seq() tells of whole R numbers that its default dtype rounds", {
   expect_identical(as_array(exact), seq(1, 9, by = 2))
   expect_identical(as_array(nv_seq(2^24, 2^24 + 2, by = 1, dtype = "f64")), 2^24 + 0:2)
 })
+
+test_that("nv_one_hot() takes positions of integers of a few bits", {
+  expect_identical(nv_one_hot(nv_tensor(c(3, 1), "i4"), 3), nv_one_hot(nv_tensor(c(3L, 1L)), 3))
+})
