@@ -209,6 +209,7 @@ segment_logic <- function(operation, none, x, ids, count, na_rm, dim) {
       scattered(s, operation, scalar_like(start, s$x))
     })
   }
+  if (isTRUE(na_rm) && is_tensor(x) && is_inexact(x)) x <- nan_to(if (none) 1 else 0, x)
   x <- nv_convert(x, "bool")
   unknown <- !isTRUE(na_rm) && !is_chunked(x) && may_be_na(x)
   found <- fold(if (unknown) nv_replace_na(x, none) else x, operation, none)
@@ -233,6 +234,7 @@ nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weigh
   if (!is.null(weights)) {
     check_real(weights)
     if (is_tensor(weights)) weights <- in_double(weights)
+    dim <- dims_of(dim, as_operand(x), "dim", single = TRUE)
     parts <- weighed(in_double(as_operand(x)), weights, dim, na_rm)
     sums <- lapply(parts, nv_segment_sum, ids, count, na_rm, dim)
     return(like(sums$x / sums$weights, nv_mean(none_of(as_operand(x)))))

@@ -127,6 +127,7 @@ is_gapped_int64 <- function(x) is_tensor(x) && !is_chunked(x) && is_int64(x) && 
 #' @rdname nv_reduce_sum
 #' @export
 nv_reduce_any <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
+  if (has_nan_in_chunks(x, na_rm)) x <- nan_to(0, x)
   attributes <- list(dims = dims, drop = drop, na_rm = na_rm)
   .Call(joist_r_operation, "reduce_any", list(x), attributes)
 }

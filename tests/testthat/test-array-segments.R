@@ -174,3 +174,17 @@ test_that("means of groups keep imaginary parts, and what is left out does not o
     expect_identical(as.vector(sums), rep(c(0L, 3L), ndims(x)))
   }
 })
+
+test_that("NaN is left out of flags by group, and means with weights take dims by name", {
+  x <- nv_tensor(c(NaN, 0), "f64")
+  for (run in list(identity, jit)) {
+    any <- run(function(x) nv_segment_any(x, c(1L, 1L), 1L, na_rm = TRUE))
+    expect_identical(as.vector(any(x)), FALSE)
+  }
+  expect_identical(as.vector(nv_compute(nv_reduce_any(nv_chunked(x, 1), na_rm = TRUE))), FALSE)
+  m <- nv_tensor(matrix(1:6, 2, dimnames = list(r = c("a", "b"), c = NULL)), "f32")
+  expect_identical(
+    as.vector(nv_segment_mean(m, c(1, 1), 1, dim = "r", weights = 1:2)),
+    as.vector(nv_segment_mean(m, c(1, 1), 1, dim = 1, weights = 1:2))
+  )
+})
