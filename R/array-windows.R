@@ -113,9 +113,18 @@ reduce_windows <- function(x, fun, along, count_padding) {
     result <- nv_convert(x, type, ambiguous(made))
   }
   way <- if (fun == "mean") "sum" else fun
-  for (at in along) result <- reduce_windows_along(result, way, at)
+  over_windows <- function(x) {
+    for (at in along) x <- reduce_windows_along(x, way, at)
+    x
+  }
+  # Halves of 64-bit integers have exact sums.
+  result <- if (fun == "mean" && is_int64(x)) {
+    halves <- lapply(in_halves(x), over_windows)
+    halves$high + halves$low
+  } else {
+    over_windows(result)
+  }
   if (fun == "mean") {
-    if (is_integer_dtype(result)) result <- nv_convert(result, "f64", ambiguous(made))
     result <- result / if (count_padding) {
       scalar_like(n, result)
     } else {
@@ -127,9 +136,6 @@ reduce_windows <- function(x, fun, along, count_padding) {
 
 # A dtype for sums of n elements whose mean is like `made`: those of integers are exact.
 sum_type <- function(x, made, n) {
-  if (is_int64(x)) {
-    return(dtype(x))
-  }
   digits <- if (is_integer_dtype(x)) bits_of(dtype(x)) + log2(n) else 0
   if (digits > 24) "f64" else dtype_facts(dtype(made))$compute
 }
