@@ -42,14 +42,12 @@
 #' nv_cumsum(nv_tensor(c(1, NA, 3), "ui8"), na_rm = TRUE)
 #' @export
 nv_cumsum <- function(x, dim = NULL, dtype = NULL, na_rm = FALSE) {
-  if (!is.null(dtype)) x <- as_wholes(x, dtype)
   scan_dim("cumsum", x, dim, dtype, na_rm)
 }
 
 #' @rdname nv_cumsum
 #' @export
 nv_cumprod <- function(x, dim = NULL, dtype = NULL, na_rm = FALSE) {
-  if (!is.null(dtype)) x <- as_wholes(x, dtype)
   scan_dim("cumprod", x, dim, dtype, na_rm)
 }
 
@@ -62,6 +60,7 @@ nv_cummin <- function(x, dim = NULL, na_rm = FALSE) scan_dim("cummin", x, dim, N
 nv_cummax <- function(x, dim = NULL, na_rm = FALSE) scan_dim("cummax", x, dim, NULL, na_rm)
 
 scan_dim <- function(name, x, dim, dtype, remove = FALSE) {
+  if (!is.null(dtype)) x <- as_wholes(x, dtype)
   refuse_nan_in_chunks(x, remove)
   .Call(joist_r_operation, name, list(x), list(dim = dim, dtype = dtype, na_rm = remove))
 }

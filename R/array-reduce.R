@@ -105,10 +105,13 @@ nv_mean <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
 # Elements that are summed in an integer dtype or bool become that first, so that what does not fit
 # is found.
 as_wholes <- function(x, dtype) {
-  dtype <- as_dtype(dtype)
-  into <- dtype_kind(dtype)
-  float <- is_tensor(x) && is_inexact_dtype(x) && into %of% c("int", "uint")
-  if (float || (is_tensor(x) && into == "bool")) nv_convert(x, dtype) else x
+  first <- is_tensor(x) && switch(dtype_kind(as_dtype(dtype)),
+    bool = TRUE,
+    int = ,
+    uint = is_inexact_dtype(x),
+    FALSE
+  )
+  if (first) nv_convert(x, dtype) else x
 }
 
 # Elements that a store may have, which a reduction of chunks does not leave out.

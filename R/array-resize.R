@@ -158,13 +158,10 @@ between_points <- function(points, left = NULL, right = NULL) {
 
 # The value at x of the line through two points, which at a point is that of the point.
 on_line <- function(x, xp, fp) {
-  difference <- function(x, y) {
-    if (is_int64(x) && is_int64(y)) half_by_half(in_halves(x), in_halves(y)) else x - y
-  }
-  width <- difference(xp$high, xp$low)
+  width <- exact_difference(xp$high, xp$low)
   width <- nv_ifelse(width == 0, 1, width)
-  rise <- difference(fp$high, fp$low)
-  share <- difference(x, xp$low) / width
+  rise <- exact_difference(fp$high, fp$low)
+  share <- exact_difference(x, xp$low) / width
   made <- fp$low + share * rise
   # Where one end or a difference is not finite.
   if (is_float_dtype(x) && is_float_dtype(xp$low)) {
@@ -172,7 +169,7 @@ on_line <- function(x, xp, fp) {
     share <- (x / 2 - xp$low / 2) / half
   }
   mixed <- like(fp$low * (1 - share) + fp$high * share, made)
-  from_high <- fp$high + difference(x, xp$high) / width * rise
+  from_high <- fp$high + exact_difference(x, xp$high) / width * rise
   from_high <- nv_ifelse(fp$low == fp$high, like(fp$low, made), from_high)
   other <- nv_ifelse(nv_is_finite(mixed), mixed, nv_ifelse(nv_is_nan(made), from_high, made))
   made <- nv_ifelse(nv_is_finite(made) & nv_is_finite(width), made, other)

@@ -58,10 +58,11 @@ nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, devi
   x <- if (whole) {
     whole_steps(first, last, number, intervals)
   } else {
-    between <- first + number * ((last - first) / intervals)
-    if (is_traced(between) || !all(is.finite(last - first))) {
+    gap <- last - first
+    between <- first + number * (gap / intervals)
+    if (is_traced(between) || !all(is.finite(gap))) {
       share <- number / intervals
-      between <- nv_ifelse(nv_is_finite(last - first), between, first * (1 - share) + last * share)
+      between <- nv_ifelse(nv_is_finite(gap), between, first * (1 - share) + last * share)
     }
     nv_ifelse(number == 0, first, nv_ifelse(number == intervals, last, between))
   }
@@ -157,8 +158,7 @@ nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device 
     stop_joist("joist_dtype_error", "nv_seq() gives integers and floats, not ", format(dtype))
   ))
   # As nv_tensor() tells of whole R numbers.
-  all_whole <- function() all(vapply(given, function(x) one_double(x) %% 1 == 0, NA))
-  whole <- !asked && is_float_dtype(dtype) && all_whole()
+  whole <- !asked && is_float_dtype(dtype) && all(unlist(lapply(given, one_double)) %% 1 == 0)
   if (whole && !is_traced(x)) judge_rounding(x, format(dtype), "seq", session()$loss)
   place_on(nv_convert(x, dtype, ambiguous), device)
 }

@@ -176,6 +176,11 @@ integer_halves <- function(x) {
 # Rounded once.
 half_by_half <- function(x, y) (x$high - y$high) + (x$low - y$low)
 
+# x - y, of 64-bit integers in f64, rounded once.
+exact_difference <- function(x, y) {
+  if (is_int64(x) && is_int64(y)) half_by_half(in_halves(x), in_halves(y)) else x - y
+}
+
 # |x|^2, without the root that abs() takes.
 square_size <- function(x) {
   if (!is_complex_dtype(x)) {
@@ -343,7 +348,7 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   value <- interpolated(low, high, nv_tensor(at$part, "f64", shape = c(length(at$part), 1L)))
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
   value <- nv_ifelse(nv_is_nan(last), last, value)
-  if (!is.null(mask_of(last))) value <- nv_mask(value, nv_broadcast_to(mask_of(last), shape(value)))
+  value <- masked_as(value, list(last))
   made <- like_quantiles(nv_reshape(value, extents), x)
   if (!single || !is_tensor(x)) {
     return(made)

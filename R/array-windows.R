@@ -105,12 +105,9 @@ reduce_windows <- function(x, fun, along, count_padding) {
   if (fun == "median") {
     return(median_windows(x, along))
   }
-  result <- x
   n <- prod(vapply(along, `[[`, 0, "k"))
   if (fun %of% c("sum", "mean")) {
     made <- if (fun == "sum") nv_reduce_sum(none_of(x)) else nv_mean(none_of(x))
-    type <- if (fun == "mean") sum_type(x, made, n) else dtype_facts(dtype(made))$compute
-    result <- nv_convert(x, type, ambiguous(made))
   }
   way <- if (fun == "mean") "sum" else fun
   over_windows <- function(x) {
@@ -122,7 +119,8 @@ reduce_windows <- function(x, fun, along, count_padding) {
     halves <- lapply(in_halves(x), over_windows)
     halves$high + halves$low
   } else {
-    over_windows(result)
+    type <- switch(fun, mean = sum_type(x, made, n), sum = dtype_facts(dtype(made))$compute)
+    over_windows(if (is.null(type)) x else nv_convert(x, type, ambiguous(made)))
   }
   if (fun == "mean") {
     result <- result / if (count_padding) {

@@ -109,24 +109,13 @@ are_close <- function(pair, rtol, atol, equal_nan) {
   complex <- is_complex_dtype(x) || is_complex_dtype(y)
   wide <- lapply(list(x, y), nv_convert, if (complex) "c128" else "f64")
   distance <- if (is_int64(x) && is_int64(y)) {
-    exact_distance(x, y)
+    nv_abs(exact_difference(x, y))
   } else {
     nv_abs(wide[[1L]] - wide[[2L]])
   }
   near <- distance <= atol + rtol * nv_abs(wide[[2L]])
   near <- same | near & nv_is_finite(wide[[2L]])
   if (equal_nan) near | nv_is_nan(x) & nv_is_nan(y) else near
-}
-
-# Of 64-bit integers, whose difference fits ui64, in f64; of two dtypes, what is below zero apart.
-exact_distance <- function(x, y) {
-  if (dtype(x) != dtype(y)) {
-    parts <- if (dtype(x) == "ui64") list(y, x) else list(x, y)
-    above <- nv_convert(nv_max(parts[[1L]], 0L), "ui64")
-    below <- nv_convert(nv_min(parts[[1L]], 0L), "f64")
-    return(exact_distance(above, parts[[2L]]) - below)
-  }
-  nv_convert(nv_convert(wrapping(nv_max(x, y) - nv_min(x, y)), "ui64"), "f64")
 }
 
 # A real tensor of floats: of the dtype that nv_sqrt() gives.

@@ -295,7 +295,7 @@ int64_difference <- function(target, current, tolerance) {
   if (!is_int64(target) || !is_int64(current)) {
     return(TRUE)
   }
-  distance <- as.vector(exact_distance(target, current))
+  distance <- as.vector(nv_abs(exact_difference(target, current)))
   apart <- !is.na(distance) & distance > 0
   mean <- sum(distance[apart]) / sum(abs(as_array(target, "double")[apart]))
   if (any(apart) && mean > tolerance) paste("Mean relative difference:", format(mean)) else TRUE

@@ -226,7 +226,7 @@ is_column_of <- function(x, w) {
   packed_parts(x)$type == "Q8_0" && (packed_parts(w)$type != "Q8_0" || length(x) < length(w))
 }
 
-# The other operand: `i8` as it is, blocks of Q8_0 that lie along the `depth`, and others as f32.
+# The other operand: `i8` and blocks of Q8_0 along the `depth` as they are, all others as f32.
 packed_factor <- function(x, depth, transposed) {
   if (is_packed(x)) {
     parts <- packed_parts(x)

@@ -811,7 +811,7 @@ test_that("filters of version 2 are read as numcodecs has them", {
   )
 })
 
-test_that("attributes that are no numbers of JSON are read, and refused when writing", {
+test_that("attributes that JSON has no numbers for are read, and refused when written", {
   folder <- tempfile()
   nv_zarr_create(folder, "i8", 3, attributes = list(a = 1))
   file <- file.path(folder, "zarr.json")

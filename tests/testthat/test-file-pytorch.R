@@ -35,7 +35,7 @@ test_that("what is not a part of state dicts is refused by its name", {
   }
 })
 
-test_that("names that are not strings and dicts of what is not a pair are errors of joist", {
+test_that("names that are not strings, and dicts not made of pairs, are errors of joist", {
   empty <- as.raw(0x5d)
   expect_error(
     read_pickle(c(empty, empty, as.raw(0x93)), NULL, "little"), "not a string",

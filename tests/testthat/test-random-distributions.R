@@ -210,7 +210,7 @@ test_that("complex parameters and missing means are errors", {
   expect_error(missing(), "`mean` is NA", class = "joist_value_error")
 })
 
-test_that("missing and NaN counts of nv_dmultinom() are no probability of 0", {
+test_that("nv_dmultinom() of missing and NaN counts is missing and NaN, not 0", {
   counts <- nv_tensor(matrix(c(1, NA, 2, 3), 2), "f64")
   expect_equal(as_array(nv_dmultinom(counts, c(1, 1))), c(0.375, NA))
   expect_identical(as_array(nv_dmultinom(nv_tensor(c(NaN, 1), "f64"), c(1, 1))), NaN)

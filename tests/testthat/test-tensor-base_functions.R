@@ -484,7 +484,7 @@ test_that("ifelse() keeps the values of integer64", {
   expect_identical(as.character(ifelse(test, 7L, a)), c("7", "2", NA))
 })
 
-test_that("cut() of 64-bit integers compares them with doubles as they are", {
+test_that("cut() compares 64-bit integers with breaks that are not rounded", {
   x <- nv_tensor(c("100000001", "100000000"), "i64")
   for (breaks in list(c(0, 1e8, 2e8), c(2e8, 0, 1e8 + 0.5))) {
     for (dtype in c("i64", "ui64")) {
