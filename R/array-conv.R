@@ -122,8 +122,8 @@ convolve_tensor <- function(x, kernel, dims, stride, padding, dilation, groups, 
   apply_operation(
     if (transposed) "conv_input" else "conv", list(x, kernel),
     list(
-      step = stride, low = edges$low, interior = dilation - 1, k = groups, shape = pmax(made, 0),
-      dtype = accumulate
+      step = stride, low = edges$low, interior = dilation - 1, k = groups,
+      shape = base::pmax(made, 0), dtype = accumulate
     )
   )
 }
@@ -168,9 +168,9 @@ window_padding <- function(padding, extents, reach, stride, transposed = FALSE) 
     } else if (transposed) {
       reach - stride # negative: elements are added
     } else {
-      pmax((ceiling(extents / stride) - 1) * stride + reach - extents, 0)
+      base::pmax((ceiling(extents / stride) - 1) * stride + reach - extents, 0)
     }
-    low <- pmax(total, 0) %/% 2
+    low <- base::pmax(total, 0) %/% 2
     return(list(low = low, high = total - low))
   }
   if (is.list(padding) && !is.object(padding)) {

@@ -61,7 +61,7 @@ resized <- function(x, size, method, dims, antialias) {
   if (method == "nearest") {
     for (k in seq_along(dims)) {
       extent <- shape(x)[dims[k]]
-      at <- pmin(floor((seq_len(size[k]) - 0.5) * extent / size[k]), extent - 1) + 1
+      at <- base::pmin(floor((seq_len(size[k]) - 0.5) * extent / size[k]), extent - 1) + 1
       x <- nv_gather(x, nv_tensor(at, "i64"), dims[k])
     }
     return(x)
@@ -93,7 +93,7 @@ resize_taps <- function(extent, size, method, antialias) {
   scale <- extent / size
   wide <- if (antialias) max(scale, 1) else 1
   kernel <- switch(method,
-    linear = function(d) pmax(1 - d, 0),
+    linear = function(d) base::pmax(1 - d, 0),
     cubic = function(d) {
       outer <- ifelse(d < 2, ((-0.5 * d + 2.5) * d - 4) * d + 2, 0)
       ifelse(d < 1, ((1.5 * d - 2.5) * d) * d + 1, outer)
@@ -107,7 +107,7 @@ resize_taps <- function(extent, size, method, antialias) {
   dim(weights) <- dim(at)
   weights[at < 0 | at > extent - 1] <- 0
   used <- colSums(weights != 0) > 0
-  at <- pmin(pmax(at[, used, drop = FALSE], 0), extent - 1) + 1
+  at <- base::pmin(base::pmax(at[, used, drop = FALSE], 0), extent - 1) + 1
   list(at = at, weights = (weights / rowSums(weights))[, used, drop = FALSE])
 }
 

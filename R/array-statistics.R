@@ -389,7 +389,7 @@ quantile_positions <- function(n, probs, type) {
   if (type == 2) part <- ifelse(part == 0, 0.5, 1)
   if (type == 3) part <- ifelse(part == 0 & whole %% 2 == 0, 0, 1)
   # At a whole position the other element does not matter, be it infinite.
-  within <- function(k) pmax(1, pmin(n, k))
+  within <- function(k) base::pmax(1, base::pmin(n, k))
   list(
     low = within(whole + (part == 1)), high = within(whole + (part > 0)), part = part
   )

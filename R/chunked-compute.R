@@ -224,7 +224,7 @@ nv_store <- function(x, path, node = "", chunks = NULL, codecs = character(), or
     # Blocks of whole chunks or shards, so that each is written once.
     unit <- unit_extents(array)
     blocks <- ceiling(chunks_of(x) / unit) * unit
-    attr(x, "chunks") <- as.integer(pmin(.Machine$integer.max, blocks))
+    attr(x, "chunks") <- as.integer(base::pmin(.Machine$integer.max, blocks))
     x <- last_program(x, retries, kept)
   }
   if (is_tensor(x)) {

@@ -37,14 +37,14 @@ chunked_from_delayed <- function(x, chunks = NULL) {
   extents <- as.integer(dim(x))
   if (is.null(chunks)) chunks <- DelayedArray::chunkdim(x)
   chunks <- if (is.null(chunks)) usual_chunks(extents) else chunk_extents(chunks, extents)
-  chunks <- pmax(1L, chunks)
+  chunks <- base::pmax(1L, chunks)
   dtype <- known[[kind]]
   fill <- parse_fill(NULL, dtype, "")
   extract <- get("extract_array", asNamespace("DelayedArray"))
   store <- nv_zarr_store(label = class(x)[1L], get = function(key) {
     at <- as.integer(strsplit(sub("^c/", "", key), "/", fixed = TRUE)[[1L]])
     start <- at * chunks
-    stop <- pmin(extents, start + chunks)
+    stop <- base::pmin(extents, start + chunks)
     values <- extract(x, Map(function(low, high) seq.int(low + 1L, high), start, stop))
     part <- nv_tensor(if (is.raw(values)) as.integer(values) else values, dtype, stop - start)
     first <- rep_len(1L, length(at))

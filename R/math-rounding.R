@@ -158,8 +158,8 @@ decimal_scales <- function(digits) {
   extreme <- seq_along(magnitude) <= 19L | magnitude == 306
   large <- magnitude > 306
   shift <- digits - 1 - magnitude
-  first <- ifelse(extreme, digits + ifelse(shift > 0, 22, -22), pmin(abs(shift), 308))
-  second <- ifelse(extreme, shift - first, pmax(shift - 308, 0))
+  first <- ifelse(extreme, digits + ifelse(shift > 0, 22, -22), base::pmin(abs(shift), 308))
+  second <- ifelse(extreme, shift - first, base::pmax(shift - 308, 0))
   list(
     from = magnitude_starts(magnitude[-1L]),
     factor = ifelse(large, 10^first, vapply(first, power_of_ten, 0)),
@@ -172,7 +172,7 @@ decimal_scales <- function(digits) {
 magnitude_starts <- function(magnitude) {
   if (is.null(compiled$magnitude_starts)) {
     repeated <- duplicated(magnitude)
-    high <- pmin(2 * 10^magnitude, .Machine$double.xmax)
+    high <- base::pmin(2 * 10^magnitude, .Machine$double.xmax)
     compiled$magnitude_starts <- first_double(0.5 * 10^magnitude, high, function(x) {
       ifelse(repeated, log10(x) > magnitude, log10(x) >= magnitude)
     })

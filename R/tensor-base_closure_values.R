@@ -195,15 +195,20 @@ extremes_of <- function(parts, remove, larger, of_vectors) {
 }
 
 largest_of <- function(parts, remove, larger) {
-  counts <- vapply(parts, length, 1)
+  counts <- lengths(parts)
   n <- if (any(counts == 0)) 0 else max(counts)
   first <- parts[[1L]]
-  shapes <- lapply(parts[counts > 1], part_shape)
-  if (any(counts != 1 & counts != n) || !all(vapply(shapes[-1L], identical, NA, shapes[[1L]]))) {
-    parts <- lapply(parts, repeated, n)
+  long <- counts > 1
+  if (sum(long) > 1L || any(counts[!long] != 1)) {
+    shapes <- lapply(parts[long], part_shape)
+    same <- all(counts == 1 | counts == n)
+    if (!same || !all(vapply(shapes[-1L], identical, NA, shapes[[1L]]))) {
+      parts <- lapply(parts, repeated, n)
+    }
   }
   either <- if (remove) function(a, b) number_of(a, b, larger) else larger
-  out <- Reduce(either, parts)
+  out <- parts[[1L]]
+  for (part in parts[-1L]) out <- either(out, part)
   extents <- if (counts[1L] == n) part_shape(first) else n
   if (!identical(as.integer(extents), shape(out)) && prod(extents) == n) {
     out <- nv_reshape(out, extents)

@@ -138,7 +138,8 @@ own_generic <- function(name, namespace) {
 # on those of other classes only.
 evaluating_first <- function(generic, name) {
   dispatch <- call("standardGeneric", as.vector(generic@generic))
-  of_base <- call("::", as.name(generic@package), as.name(name))
+  home <- environmentName(environment(generic@default)) # a generic on `...` counts as joist's own
+  of_base <- call("::", as.name(if (nzchar(home)) home else generic@package), as.name(name))
   code <- if (name %in% names(base_methods_of_frames)) {
     bquote({
       objects <- Filter(is.object, list(...))
@@ -153,10 +154,14 @@ evaluating_first <- function(generic, name) {
   } else if (identical(generic@signature, "...")) {
     own <- base_methods_of_all[[name]]
     bquote({
-      objects <- Filter(is.object, list(...))
-      if (length(objects) == 0L) {
+      objects <- ours <- 0L
+      for (part in list(...)) {
+        if (is.object(part)) objects <- objects + 1L
+        if (inherits(part, "nv_tensor")) ours <- ours + 1L
+      }
+      if (objects == 0L) {
         .(of_base)(..., na.rm = na.rm)
-      } else if (all(vapply(objects, function(x) inherits(x, "nv_tensor"), NA))) {
+      } else if (ours == objects) {
         .(own)(..., na.rm = na.rm)
       } else {
         .(dispatch)

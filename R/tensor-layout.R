@@ -229,7 +229,9 @@ same_names <- function(out, x) with_names(out, if (is.null(dim(x))) names(x) els
 
 # A result whose elements are made of several elements of x along `dims`, and have no names there.
 other_names <- function(out, x, dims) {
-  with_labels(unname(out), replace(labels_of(x), dims, list(NULL)))
+  labels <- replace(labels_of(x), dims, list(NULL))
+  bare <- is.null(attr(out, "names", TRUE)) && is.null(attr(out, "dimnames", TRUE))
+  with_labels(if (bare) out else unname(out), labels)
 }
 
 # A tensor with other names (rank 1) or dimnames.

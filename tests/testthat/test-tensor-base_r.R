@@ -215,6 +215,14 @@ test_that("unsplit() gives back what split() took apart", {
   }
 })
 
+test_that("generics on `...` leave vectors of R to base R's function, without a dispatch", {
+  for (name in c("pmin", "pmax", "complete.cases")) {
+    called <- all.names(body(get(name, "package:joist")))
+    home <- if (name == "complete.cases") "stats" else "base"
+    expect_identical(called[which(called == "::") + 1:2], c(home, name), info = name)
+  }
+})
+
 test_that("pmin() and pmax() give tensors, whichever operand is one", {
   set.seed(5)
   for (d in real_dtypes()) {
