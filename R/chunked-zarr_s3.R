@@ -1,4 +1,4 @@
-# Stores in buckets of S3 and of servers that speak its protocol, read and listed.
+# Stores in buckets of S3 and of servers that speak its protocol.
 # Source: AWS, "Signature Version 4 for API requests", Amazon S3 API Reference.
 
 s3_store <- function(path) {
@@ -9,12 +9,16 @@ s3_store <- function(path) {
   }
   root <- s3_root(parts[1L])
   folder <- paste0(parts[-1L], "/", recycle0 = TRUE, collapse = "")
-  request <- function(key, query = "", headers = NULL) {
+  request <- function(key, query = "", headers = NULL, method = "GET", body = raw()) {
     at <- paste0(root, s3_encoded(key, "/"), if (nzchar(query)) "?", query)
-    web_bytes(at, function() s3_headers(at, headers))
+    place <- paste0(if (nzchar(key)) paste0("\"", key, "\" of "), "the bucket \"", parts[1L], "\"")
+    web_bytes(at, function() s3_headers(at, headers, method, body), method, body, place)
   }
   store <- nv_zarr_store(
     get = function(key) request(paste0(folder, key)),
+    put = function(key, bytes) request(paste0(folder, key), method = "PUT", body = bytes),
+    delete = function(key) request(paste0(folder, key), method = "DELETE"),
+    exists = function(key) !is.null(request(paste0(folder, key), headers = range_header(0, 1))),
     list = function(prefix) s3_names(function(query) request("", query), paste0(folder, prefix)),
     range = function(key, from, size) {
       ranged(request(paste0(folder, key), headers = range_header(from, size)), from, size)
@@ -44,7 +48,8 @@ s3_encoded <- function(text, keep = "") {
 }
 
 # Requests are signed if keys are set; without keys only public buckets can be read.
-s3_headers <- function(address, headers = NULL, now = Sys.time(), region = s3_region()) {
+s3_headers <- function(address, headers = NULL, method = "GET", body = raw(), now = Sys.time(),
+                       region = s3_region()) {
   id <- Sys.getenv("AWS_ACCESS_KEY_ID")
   if (!nzchar(id)) {
     return(headers)
@@ -55,14 +60,14 @@ s3_headers <- function(address, headers = NULL, now = Sys.time(), region = s3_re
   day <- substr(time, 1L, 8L)
   parts <- regmatches(address, regexec("^https?://([^/]*)(/[^?]*)[?]?(.*)$", address))[[1L]]
   token <- Sys.getenv("AWS_SESSION_TOKEN")
-  headers <- c(headers, `x-amz-content-sha256` = sha(""), `x-amz-date` = time,
+  headers <- c(headers, `x-amz-content-sha256` = sha(body), `x-amz-date` = time,
     if (nzchar(token)) c(`x-amz-security-token` = token))
   all <- c(host = parts[2L], headers)
   names(all) <- tolower(names(all))
   all <- all[order(names(all), method = "radix")]
   names <- paste(names(all), collapse = ";")
   request <- paste(
-    c("GET", parts[3:4], paste0(names(all), ":", all), "", names, sha("")),
+    c(method, parts[3:4], paste0(names(all), ":", all), "", names, sha(body)),
     collapse = "\n"
   )
   scope <- paste(day, region, "s3", "aws4_request", sep = "/")

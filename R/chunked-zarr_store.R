@@ -3,11 +3,12 @@
 #' A store keeps bytes under keys. It has six functions, which read, write, list, delete and look
 #' for them, and read parts. [nv_zarr()] and [nv_zarr_create()] make a store of the path of a
 #' folder, or of an
-#' address that begins with `http://`, `https://` or `s3://`, which can only be read;
+#' address that begins with `http://` or `https://`, which can only be read, or with `s3://`;
 #' `nv_zarr_store()` makes one of your own functions, for any other place that keeps bytes.
 #'
 #' A request that gets no answer, or that a server is too busy for, is made up to three times more,
-#' after 0.1, 0.4 and 1.6 seconds. Addresses `s3://bucket/folder` need the package 'digest', and
+#' after 0.1, 0.4 and 1.6 seconds. Addresses `s3://bucket/folder` need the package 'digest', for
+#' writing 'curl', too, and
 #' take what other programs take from the environment: `AWS_ACCESS_KEY_ID`,
 #' `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` and, for servers other than those of
 #' AWS, `AWS_ENDPOINT_URL`. Without keys, requests are not signed, as for public buckets.
@@ -172,22 +173,56 @@ ranged <- function(bytes, from, size) {
 web_waits <- c(0.1, 0.4, 1.6)
 
 # NULL if the server says that the file does not exist. Asks again where there was no answer, or one
-# that says that the server is busy or broken.
-web_bytes <- function(address, headers = function() NULL) {
+# that says that the server is busy or broken. Only GET is base R's.
+web_bytes <- function(address, headers = function() NULL, method = "GET", body = raw(),
+                      place = sub("[?].*", "", address)) {
   for (wait in c(web_waits, NA)) {
-    got <- web_answer(address, headers())
+    got <- if (method == "GET") {
+      web_answer(address, headers())
+    } else {
+      web_sent(address, headers(), method, body)
+    }
     if (is.raw(got)) {
       return(got)
     }
-    status <- as.integer(regmatches(got, regexpr("\\b[1-5][0-9]{2}\\b(?= |')", got, perl = TRUE)))
-    if (isTRUE(status[1L] %in% c(404L, 410L))) {
+    status <- regmatches(got, regexpr("\\b[1-5][0-9]{2}\\b(?= |')", got, perl = TRUE))
+    status <- c(attr(got, "status"), as.integer(status))[1L]
+    if (isTRUE(status %in% c(404L, 410L)) && method != "PUT") {
       return(NULL)
     }
-    busy <- length(status) == 0L || status[1L] %in% c(408L, 425L, 429L, 500L, 502:504)
-    if (is.na(wait) || !busy) break
+    if (isTRUE(status == 416L)) {
+      return(raw()) # a range behind the end
+    }
+    if (is.na(wait) || !status %in% c(NA, 0L, 408L, 425L, 429L, 500L, 502:504)) break
     Sys.sleep(wait)
   }
-  stop_joist("joist_value_error", "cannot read ", sub("[?].*", "", address), ": ", got)
+  does <- switch(method, GET = "read", PUT = "write", DELETE = "delete")
+  denied <- if (isTRUE(status %in% c(401L, 403L))) "permission denied: "
+  stop_joist("joist_value_error", "cannot ", does, " ", place, ": ", denied, got)
+}
+
+# The same by the package curl. In S3, the answer has the `Code` of an error.
+web_sent <- function(address, headers, method, body) {
+  need_package("curl")
+  handle <- curl::new_handle(
+    customrequest = method, path_as_is = TRUE, low_speed_limit = 1,
+    low_speed_time = as.integer(getOption("timeout"))
+  )
+  if (length(body) > 0L) curl::handle_setopt(handle, postfields = body)
+  headers <- c(headers, Expect = "", `Content-Type` = "application/octet-stream")
+  curl::handle_setheaders(handle, .list = as.list(headers))
+  tryCatch(
+    {
+      got <- curl::curl_fetch_memory(address, handle)
+      if (got$status_code < 300L) {
+        return(got$content)
+      }
+      code <- sub(".*<Code>([^<]*)</Code>.*", "\\1", rawToChar(got$content[got$content != 0L]))
+      if (!grepl("^[A-Za-z]+$", code)) code <- NULL
+      structure(toString(c(paste("HTTP status", got$status_code), code)), status = got$status_code)
+    },
+    error = function(e) structure(conditionMessage(e), status = 0L)
+  )
 }
 
 # The bytes, or as text what R says in a warning before it stops.

@@ -17,7 +17,7 @@ long_steps := gradients-long tidy-long accuracy functions fuzz valgrind numbers 
   neighbours-long groups-long batches-long ways traced-long traced-gradients-long signals
 quick_steps := install-quick core-quick changed-quick testthat-quick
 environments := $(addprefix local/python/,numpy-1.26.4 numpy-2.2.6 living array-api files zarr2 \
-  zarr3 zarr3-newer tensorstore arrow signals living-newer)
+  zarr3 zarr3-newer buckets tensorstore arrow signals living-newer)
 # A Python of 3.12 or later, by its name or of pyenv: NumPy 2.5, JAX 0.12 and zarr 3.4 need one.
 newer := $(firstword $(foreach p,python3.14 python3.13 python3.12 \
   $(wildcard $(HOME)/.pyenv/versions/3.1[2-9].*/bin/python3),$(if $(shell $p -c '' 2>&1 || \
@@ -205,6 +205,7 @@ local/python/files: requires := numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0
 local/python/zarr2: requires := zarr==2.18.7 numcodecs==0.15.1 numpy==1.26.4
 local/python/zarr3: requires := zarr==3.1.6 numpy==2.4.6 dask==2026.8.0 xarray==2026.9.0
 local/python/zarr3-newer: requires := zarr==3.4.2 numpy==2.5.5 dask==2026.8.0 xarray==2026.9.0
+local/python/buckets: requires := moto[s3,server]==5.2.5 zarr==3.1.6 obstore==0.12.1
 local/python/tensorstore: requires := numpy==2.4.6 ml_dtypes==0.6.0 tensorstore==0.1.84
 local/python/arrow: requires := numpy==2.4.6 pyarrow==26.0.1 pandas==3.1.1 polars==2.1.0
 $(environments):
@@ -268,10 +269,11 @@ narrow: install local/python/files
 
 # Processes that are killed; random programs; stores of other libraries.
 zarr_3 = $(call python,zarr3) $(if $(newer),$(call python,zarr3-newer))
-zarr: install local/python/zarr2 local/python/zarr3 local/python/tensorstore \
+zarr: install local/python/zarr2 local/python/zarr3 local/python/tensorstore local/python/buckets \
   $(if $(newer),local/python/zarr3-newer)
 	@$(step) sh -c '$(r) -f tests/zarr/kills.R --args 3 && $(r) -f tests/zarr/random.R --args 200 && \
 	  for python in $(zarr_3); do $(r) -f tests/zarr/neighbours.R --args $$python || exit 1; done && \
+	  $(r) -f tests/zarr/buckets.R --args $(call python,buckets) && \
 	  $(r) -f tests/zarr/extensions.R --args $(call python,tensorstore) && \
 	  $(r) -f tests/zarr/shards.R --args 40 $(zarr_3) $(call python,tensorstore) && \
 	  $(r) -f tests/zarr/round_trips.R --args $(lastword $(zarr_3)) $(call python,zarr2)'

@@ -7,8 +7,8 @@ serve <- function(handler, folder, env = parent.frame()) {
   writeLines(c(
     "import http.server, os, sys", "os.chdir(sys.argv[1])", "seen = {}",
     "class Handler(http.server.SimpleHTTPRequestHandler):", "  def do_GET(self):",
-    "    seen[self.path] = seen.get(self.path, 0) + 1", "    count = seen[self.path]",
-    paste0("    ", handler), "    super().do_GET()",
+    "    asked = self.command, self.path", "    count = seen[asked] = seen.get(asked, 0) + 1",
+    paste0("    ", handler), "    super().do_GET()", "  do_PUT = do_DELETE = do_GET",
     "s = http.server.HTTPServer(('127.0.0.1', 0), Handler)",
     "open(sys.argv[2], 'w').write(f'{os.getpid()} {s.server_port}\\n')", "s.serve_forever()"
   ), script)

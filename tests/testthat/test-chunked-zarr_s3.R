@@ -59,32 +59,34 @@ test_that("requests are signed as in the example of the S3 API reference", {
   expect_null(joist:::s3_headers(host))
 })
 
+# Lists, two names on a page, of the files of a folder.
+bucket_server <- c(
+  "import urllib.parse as u", "path, _, query = self.path.partition('?')",
+  "if 'Signature=' not in self.headers.get('Authorization', ''):", "  self.send_error(403)",
+  "  return",
+  "if query:", "  q = u.parse_qs(query)", "  prefix = q['prefix'][0]",
+  "  root = os.path.join('data', prefix)",
+  "  all = sorted(os.listdir(root)) if os.path.isdir(root) else []",
+  "  first = int(q.get('continuation-token', ['0'])[0])", "  text = ''",
+  "  for name in all[first:first + 2]:",
+  "    key = (prefix + name).replace('&', '&amp;')",
+  "    inside = os.path.isdir(os.path.join(root, name))",
+  "    text += f'<Prefix>{key}/</Prefix>' if inside else f'<Key>{key}</Key>'",
+  "  token = f'<NextContinuationToken>{first + 2}</NextContinuationToken>'",
+  "  if first + 2 < len(all): text += token",
+  "  body = f'<ListBucketResult><Prefix>{prefix}</Prefix>{text}</ListBucketResult>'.encode()",
+  "  self.send_response(200)", "  self.send_header('Content-Length', str(len(body)))",
+  "  self.end_headers()",
+  "  self.wfile.write(body)", "  return"
+)
+
 test_that("buckets are read and listed", {
   skip_if_not_installed("digest")
   folder <- tempfile()
   bucket <- file.path(folder, "data/a b")
   nv_store(nv_tensor(matrix(1:6, 2)), bucket, node = "x/y")
   nv_store(nv_tensor(1:3), bucket, node = "z&1")
-  # Lists, two names on a page, of the files of a folder.
-  address <- serve(c(
-    "import urllib.parse as u", "path, _, query = self.path.partition('?')",
-    "if 'Signature=' not in self.headers.get('Authorization', ''):", "  self.send_error(403)",
-    "  return",
-    "if query:", "  q = u.parse_qs(query)", "  prefix = q['prefix'][0]",
-    "  root = os.path.join('data', prefix)",
-    "  all = sorted(os.listdir(root)) if os.path.isdir(root) else []",
-    "  first = int(q.get('continuation-token', ['0'])[0])", "  text = ''",
-    "  for name in all[first:first + 2]:",
-    "    key = (prefix + name).replace('&', '&amp;')",
-    "    inside = os.path.isdir(os.path.join(root, name))",
-    "    text += f'<Prefix>{key}/</Prefix>' if inside else f'<Key>{key}</Key>'",
-    "  token = f'<NextContinuationToken>{first + 2}</NextContinuationToken>'",
-    "  if first + 2 < len(all): text += token",
-    "  body = f'<ListBucketResult><Prefix>{prefix}</Prefix>{text}</ListBucketResult>'.encode()",
-    "  self.send_response(200)", "  self.send_header('Content-Length', str(len(body)))",
-    "  self.end_headers()",
-    "  self.wfile.write(body)", "  return"
-  ), folder)
+  address <- serve(bucket_server, folder)
   withr::local_envvar(
     AWS_ENDPOINT_URL = address, AWS_ACCESS_KEY_ID = "id", AWS_SECRET_ACCESS_KEY = "secret",
     AWS_ENDPOINT_URL_S3 = NA
@@ -93,9 +95,59 @@ test_that("buckets are read and listed", {
   expect_identical(names(all), c("x", "z&1"))
   expect_identical(as_array(all$x$y[2, ]), c(2L, 4L, 6L))
   expect_identical(as_array(nv_compute(nv_zarr("s3://data/a b", "z&1"))), 1:3)
-  expect_error(all$x$y[1, 1] <- 0L, "written", class = "joist_value_error")
   expect_error(nv_zarr("s3://data/none"), "no Zarr", class = "joist_value_error")
   expect_error(nv_zarr("s3://"), "bucket", class = "joist_value_error")
   withr::local_envvar(AWS_ACCESS_KEY_ID = "")
-  expect_error(nv_zarr("s3://data/a b"), "403", class = "joist_value_error")
+  expect_error(
+    nv_zarr("s3://data/a b"), "\"a b/zarr.json\" of the bucket \"data\": permission denied.*403",
+    class = "joist_value_error"
+  )
+})
+
+test_that("buckets are written, in spite of a server that fails for a while", {
+  skip_if_not_installed("digest")
+  skip_if_not_installed("curl")
+  folder <- withr::local_tempdir()
+  # Each key fails twice, by an answer or without one; keys of `no` are forbidden.
+  address <- serve(c(
+    "import hashlib", "import urllib.parse as u", "at = u.unquote(self.path[1:])",
+    "if self.command == 'PUT':", "  body = self.rfile.read(int(self.headers['Content-Length']))",
+    "  same = hashlib.sha256(body).hexdigest() == self.headers['x-amz-content-sha256']",
+    "  if count == 1: return self.send_error(503)",
+    "  if count == 2: return self.connection.close()",
+    "  if not same: return self.send_error(400)",
+    "  if '/no/' in at:",
+    "    text = b'<Error><Code>AccessDenied</Code></Error>'", "    self.send_response(403)",
+    "    self.send_header('Content-Length', str(len(text)))", "    self.end_headers()",
+    "    self.wfile.write(text)", "    return",
+    "  os.makedirs(os.path.dirname(at), exist_ok=True)", "  open(at, 'wb').write(body)",
+    "if self.command == 'DELETE' and os.path.isfile(at): os.remove(at)",
+    "if self.command != 'GET':", "  self.send_response(200)",
+    "  self.send_header('Content-Length', '0')", "  self.end_headers()", "  return",
+    "if os.path.isdir(at): return self.send_error(404)", # there are no folders
+    bucket_server
+  ), folder)
+  withr::local_envvar(
+    AWS_ENDPOINT_URL = address, AWS_ACCESS_KEY_ID = "id", AWS_SECRET_ACCESS_KEY = "secret",
+    AWS_ENDPOINT_URL_S3 = NA
+  )
+  nv_zarr_create_group("s3://data/some", consolidated = TRUE)
+  x <- nv_tensor(matrix(1:12, 4))
+  for (shards in list(FALSE, c(4, 2))) {
+    y <- nv_store(x, "s3://data/some", "x", chunks = c(2, 2), shards = shards, overwrite = TRUE)
+    expect_identical(nv_compute(y), x)
+    y[1, ] <- 0L
+    # What is there is what a folder has.
+    z <- nv_zarr(file.path(folder, "data/some"), "x")
+    expect_identical(as_array(z[1:2, ]), rbind(0L, c(2L, 6L, 10L)))
+  }
+  expect_length(list.files(file.path(folder, "data/some/x/c"), recursive = TRUE), 2L)
+  kept <- suppressWarnings(readLines(file.path(folder, "data/some/zarr.json")))
+  expect_match(kept, "\"metadata\":{\"x\":{", fixed = TRUE, all = FALSE)
+  expect_error(
+    nv_store(x, "s3://data/no/x"),
+    "cannot write \"no/x/zarr.json\" of the bucket \"data\": permission denied.*403, AccessDenied",
+    class = "joist_value_error"
+  )
+  expect_false(dir.exists(file.path(folder, "data/no")))
 })
