@@ -49,7 +49,7 @@ nv_einsum <- function(equation, ...) {
     x <- if (is_tensor(x) && !is_number(x)) {
       converted_into(x, dtype(type), ambiguous(type))
     } else {
-      nv_tensor(x, dtype(type), extents, ambiguous(type))
+      nv_tensor(judged(x, dtype(type)), dtype(type), extents, ambiguous(type))
     }
     list(x = x, indices = indices)
   }, operands, shapes, inputs)

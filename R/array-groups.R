@@ -367,7 +367,8 @@ weighed <- function(x, weights, dim, remove = FALSE) {
   check_flag(remove, "na_rm")
   x <- as_operand(x)
   if (!is_tensor(weights)) {
-    weights <- beside(nv_tensor(weights, if (is_float_dtype(x)) dtype(x) else "f64"), x)
+    type <- if (is_float_dtype(x)) dtype(x) else "f64"
+    weights <- beside(nv_tensor(judged(weights, type), type), x)
   }
   if (!identical(shape(weights), shape(x))) {
     dim <- dims_of(dim, x, "dim", single = TRUE)

@@ -230,7 +230,7 @@ in_float_of <- function(x, tensor) {
     return(x)
   }
   shape <- if (is.null(dim(x)) && length(x) == 1L) integer()
-  nv_tensor(x, dtype(tensor), shape, ambiguous = TRUE)
+  nv_tensor(judged(x, dtype(tensor)), dtype(tensor), shape, ambiguous = TRUE)
 }
 
 #' @rdname nv_broadcast_arrays

@@ -73,6 +73,7 @@ nv_nan_to_num <- function(x, nan = 0, posinf = NULL, neginf = NULL) {
   if (!is_float_dtype(x)) {
     return(x)
   }
+  for (value in list(nan, posinf, neginf)) if (!is.null(value)) judged(value, dtype(x))
   fused("finite_numbers", finite_numbers, x, nan, posinf, neginf)
 }
 

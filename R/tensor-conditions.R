@@ -12,6 +12,7 @@ stop_joist <- function(class, ...) raise(class, paste0(...))
 # An implicit promotion that the policy in force refuses or warns about; called from C, before
 # anything is computed. `places` has those that were warned about.
 implicit_promotion <- function(facts, places) {
+  facts$op <- c(called_operation(sys.nframe() - 1L), facts$op)[1L]
   tell_facts(
     facts, places, sys.nframe() - 1L, promotion_message, "joist_implicit_promotion",
     "joist_promotion_error",
@@ -94,6 +95,9 @@ judged_condition <- function(classes, refused, error, warning, ...) {
 # Values that did not fit: results of integer operations that wrapped, or elements that an implicit
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
+  if (facts$op == "convert") {
+    facts$called <- setdiff(called_operation(sys.nframe() - 1L), c("convert", "compute"))
+  }
   tell_facts(
     facts, places, sys.nframe() - 1L, changed_message, "joist_changed_values_%s",
     "joist_value_error",
@@ -170,7 +174,7 @@ changed_message <- function(facts, file, line) {
   subject <- switch(facts$op,
     "update" = ,
     "put" = "assignment",
-    "convert" = "a conversion",
+    "convert" = c(sprintf("nv_%s()", facts$called), "a conversion")[1L],
     "ifelse" = "`if` or nv_ifelse()",
     "as.double" = ,
     "as.complex" = ,
@@ -206,7 +210,8 @@ promotion_message <- function(facts, file, line) {
   what <- vapply(which(lengths(facts$kinds) > 0L), function(k) {
     kinds <- paste0("(", paste(facts$kinds[[k]], collapse = ", "), ")")
     if (identical(facts$kinds[[k]], "literal")) {
-      paste("rounds the R number in operand", k, "to", facts$taken[k], kinds)
+      where <- if (length(facts$kinds) > 1L) paste("the R number in operand", k) else "an R number"
+      paste("rounds", where, "to", facts$taken[k], kinds)
     } else {
       paste("promotes operand", k, "from", facts$operands[k], "to", facts$taken[k], kinds)
     }
@@ -294,9 +299,9 @@ own_frames <- function(frame, floor) {
 # What errors call an operation: the exported function that the user called, without "nv_"; called
 # from C. A function that another one got as an argument, under whose name it was called, counts as
 # called by the user. NULL if there is none.
-called_operation <- function() {
+called_operation <- function(entry = sys.nframe() - 1L) {
   found <- NULL
-  for (frame in own_frames(sys.nframe() - 1L, 0L)) {
+  for (frame in own_frames(entry, 0L)) {
     name <- grep("^nv_", exported_as(sys.function(frame)), value = TRUE)
     if (length(name) == 0L) next
     found <- sub("^nv_", "", name[1L])

@@ -120,6 +120,13 @@ exact_beside <- function(x, other) {
   if (is_tensor(x)) x else beside(carried_number(x), other)
 }
 
+# An R number that gets a dtype because it meets a tensor, as the policy in force wants to know.
+judged <- function(x, dtype) {
+  force(dtype)
+  if (!is_tensor(x)) .Call(joist_r_judge_met, x, dtype)
+  x
+}
+
 # NULL where there is none.
 first_tensor <- function(parts) {
   for (part in parts) {

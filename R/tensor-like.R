@@ -26,7 +26,7 @@ nv_fill_like <- function(like, value, dtype = NULL, shape = NULL, ambiguous = NU
                          device = NULL) {
   like <- as_operand(like)
   if (is.null(ambiguous)) ambiguous <- is.null(dtype) && ambiguous(like)
-  if (is.null(dtype)) dtype <- dtype(like)
+  if (is.null(dtype)) judged(value, dtype <- dtype(like))
   if (is.null(shape)) shape <- shape(like)
   value <- if (is_tensor(value) && length(value) == 1) {
     converted_into(reshaped_number(value, integer()), dtype, ambiguous, assigns = TRUE)

@@ -103,7 +103,7 @@ in_dtype_of <- function(value, x) {
   if (is_number(value)) {
     return(value)
   }
-  nv_tensor(value, dtype(x), if (length(value) == 1L) integer(), ambiguous(x))
+  nv_tensor(judged(value, dtype(x)), dtype(x), if (length(value) == 1L) integer(), ambiguous(x))
 }
 
 #' @rdname nv_mask

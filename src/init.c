@@ -61,6 +61,7 @@
 #include "r/trace/recorded.h"
 #include "r/trace/regions.h"
 #include "r/trace/residuals.h"
+#include "r/trace/strictness.h"
 #include "r/trace/trace.h"
 #include "r/trace/trace_call.h"
 #include "r/trace/trace_names.h"
@@ -91,6 +92,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_session_view, 0),
     ENTRY(joist_r_push_trace, 3),
     ENTRY(joist_r_pop_sessions, 1),
+    ENTRY(joist_r_judge_met, 2),
     ENTRY(joist_r_make, 6),
     ENTRY(joist_r_make_aval, 4),
     ENTRY(joist_r_with_shape, 2),

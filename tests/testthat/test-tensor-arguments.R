@@ -309,6 +309,53 @@ test_that("every argument of every function refuses what it cannot mean", {
   succeed()
 })
 
+is_single <- function(x) is_tensor(x) && format(dtype(x)) == "f32"
+
+values_of <- function(x) {
+  if (is_tensor(x)) list(dtype(x), as_array(x)) else if (is.list(x)) lapply(x, values_of) else x
+}
+
+# A valid call that asks for no dtype, of floats that are f32.
+single_call <- function(name, valid) {
+  arguments <- valid_call(name, valid)
+  for (d in intersect(names(arguments), c("dtype", "ambiguous"))) {
+    if (is.null(formals(getExportedValue("joist", name))[[d]])) arguments[d] <- list(NULL)
+  }
+  lapply(arguments, function(x) if (is_tensor(x) && is_float_dtype(x)) nv_convert(x, "f32") else x)
+}
+
+test_that("an R number that the dtype beside it rounds is refused where the policy says so", {
+  valid <- valid_arguments()
+  on <- c(literal = "error", loss = "error")
+  # Distributions and means by group are computed in double; the others are counts and positions.
+  double <- "^nv_([dpqr][a-z]+|segment_mean|merge|na_omit)$|^[^n]|^n[^v]"
+  functions <- grep(double, own_exports(), invert = TRUE, value = TRUE)
+  numbers <- c(
+    "x", "y", "value", "nan", "posinf", "neginf", "weights", "na", "min_val", "max_val", "lhs",
+    "rhs", "padding_value", "true", "false", "values", "fp"
+  )
+  told <- character()
+  for (name in functions) {
+    arguments <- single_call(name, valid)
+    floats <- vapply(arguments, is_single, NA)
+    for (k in which(names(arguments) %in% numbers)) {
+      given <- arguments
+      if (length(given[[1L]]) > 1L && floats[[1L]] && k > 1L) given[[1L]][2:3] <- c(NaN, NA)
+      if (!any(floats[-k]) || !(is.numeric(given[[k]]) || floats[[k]])) next
+      run <- function(number) {
+        given[[k]] <- replace(as.vector(given[[k]]) + 0, length(given[[k]]), number)
+        with_promotion(NULL, values_of(do.call(name, given, quote = TRUE)), on = on)
+      }
+      near <- tryCatch(run(2^24), error = function(e) NULL)
+      if (is.null(near) || identical(near, run(2^25))) next
+      odd <- tryCatch(run(2^24 + 1), error = function(e) class(e)[1L])
+      if (is.character(odd)) told <- c(told, name)
+      expect_false(identical(near, odd), label = paste0(name, "(", names(given)[k], ")"))
+    }
+  }
+  expect_gt(length(told), 20L)
+})
+
 test_that("functions are found by name where they are asked for", {
   mine <- function(x, ...) x * 2L
   x <- nv_tensor(1:4, shape = c(2, 2))

@@ -288,6 +288,14 @@ test_that("a few elements are read as they are now, after all were compared once
   x[[2]]
   call_c("poke_held", pointer, 4, 0.5)
   expect_identical(type_of(x[[4]]), "f64?")
+  # Seconds of 2026 that f32 rounds are R's, what dput() writes of f32 is not.
+  for (number in c(16777217, 1767225601.5)) {
+    copied <- structure(c(number, 0.1), class = "nv_tensor", dtype = "f32")
+    expect_identical(type_of(copied), "f64?")
+    expect_identical(as.vector(as_array(copied)), c(number, 0.1))
+  }
+  single <- nv_tensor(c(0.1, 16777218, 2^24 * 1.1, 2^52 * 1.1, 1e30), "f32")
+  expect_identical(eval(parse(text = capture.output(dput(single)))), single)
   # A matrix, with names.
   m <- nv_tensor(matrix(1:200, 20, dimnames = list(NULL, letters[1:10])), "i16")
   pointer <- call_c("hold", m)

@@ -187,10 +187,22 @@ static bool are_narrow(joist_dtype dtype, const double *values, size_t n) {
   return true;
 }
 
+/* Of f32, which rounds fractions but no whole numbers, nor the whole parts of others. */
+static bool are_single(joist_dtype dtype, const double *values, size_t n) {
+  (void)dtype;
+  for (size_t k = 0; k < n; k++) {
+    const double size = fabs(values[k]);
+    if (size > 0x1p24 && size <= 0x1p53 && fabs((double)(float)size - size) > 5e-15 * size)
+      return false;
+  }
+  return true;
+}
+
 bool joist_holds(joist_dtype dtype, joist_host host, const void *values, size_t n) {
   const bool whole = joist_dtype_category(dtype) < JOIST_CATEGORY_FLOAT;
   if (host == JOIST_HOST_INTEGER && dtype == JOIST_I32) return true;
-  if (!whole && joist_dtype_digits(dtype) >= 24) return true;
+  const bool single = dtype == JOIST_F32;
+  if (!whole && !single && joist_dtype_digits(dtype) >= 24) return true;
   for (size_t k = 0; k < n; k += PIECE) {
     const size_t m = n - k < PIECE ? n - k : PIECE;
     double numbers[PIECE];
@@ -200,7 +212,7 @@ bool joist_holds(joist_dtype dtype, joist_host host, const void *values, size_t 
         numbers[j] = number == INT_MIN ? (double)NAN : (double)number;
       }
     const double *const part = host == JOIST_HOST_INTEGER ? numbers : (const double *)values + k;
-    if (!(whole ? are_whole : are_narrow)(dtype, part, m)) return false;
+    if (!(whole ? are_whole : single ? are_single : are_narrow)(dtype, part, m)) return false;
   }
   return true;
 }

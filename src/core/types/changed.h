@@ -24,8 +24,8 @@ size_t joist_count_beyond(size_t n, const void *in, joist_dtype from, joist_dtyp
 void joist_saturate_changed(size_t n, const void *in, joist_dtype from, joist_dtype to, void *out);
 
 /* Whether all of n doubles or integers of R can be elements of the dtype; NA and NaN count as such.
- * Doubles are rounded by floats of 32 bits and more, and by narrower ones in the 15 digits that
- * dput() writes. */
+ * Doubles are rounded by floats of 32 bits and more, but for whole numbers beyond 2^24, and these
+ * and what narrower floats hold in the 15 digits that dput() writes. */
 bool joist_holds(joist_dtype dtype, joist_host host, const void *values, size_t n);
 
 #endif

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/promotion/builtin_rules.h"
 #include "r/base/conditions.h"
 #include "r/base/source.h"
+#include "r/tensor/dtypes.h"
 
 /* What happened at a place. */
 struct finding {
@@ -111,6 +113,14 @@ void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype)
   if (!joist_r_names_literal(joist_r_policy(R_NilValue), value, dtype)) return;
   const struct finding finding = {"tensor", 1, value, &change, &dtype, {dtype, false}};
   judge(&finding, change);
+}
+
+SEXP joist_r_judge_met(SEXP x, SEXP dtype) {
+  if (!joist_r_session()->strict) return R_NilValue;
+  struct joist_r_value value;
+  joist_r_read_missing(joist_rules_at(0), x, &value);
+  joist_r_judge_default(&value, joist_r_dtype(dtype));
+  return R_NilValue;
 }
 
 /* Whether a double uses nearly all of its digits beyond 2^53, where not all whole numbers are

@@ -12,6 +12,8 @@ void joist_r_judge(joist_op op, const struct joist_r_value *values, size_t n,
                    const struct joist_signature *signature);
 /* The same for an R value that becomes a tensor of a dtype that was not asked for. */
 void joist_r_judge_default(const struct joist_r_value *value, joist_dtype dtype);
+/* .Call entry point: the same for an R value that meets a tensor of that dtype. */
+SEXP joist_r_judge_met(SEXP x, SEXP dtype);
 /* The same for doubles that become elements: whole numbers that a default dtype (`by_default`)
  * rounds, and, for 64-bit integers, those that may have been rounded when R read them. */
 void joist_r_judge_doubles(const struct joist_r_value *value, joist_dtype dtype, bool by_default);
