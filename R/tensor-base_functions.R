@@ -49,7 +49,11 @@
 #'   `nv_mean(x, dtype = "f64")`, or `options(joist.promotion = promotion_rules(double = "f64"))`.
 #'   Sums of `f16` beyond 65504 are infinite: `sum(nv_convert(x, "f32"))`.
 #' * Functions that are written in R compute in the dtype of the tensor: `fivenum(x)` of `ui8` adds
-#'   bytes, which wrap, with a warning. Give them `as_array(x)`.
+#'   bytes, which wrap, with a warning, and `t.test(x)`, `scale(x)`, `mad(x)` or a weighted `glm()`
+#'   have the digits of `f32` or `f16`. Give them `as_array(x)`.
+#' * An R matrix beside a tensor of rank 1 with a number for each row is R's operation: the tensor
+#'   is repeated over the columns, as R's own code relies on. Beside a tensor of rank 2, and in
+#'   [jit()], that is an error.
 #' * Results that R's own C code computes element by element keep the dtype of the tensor if that
 #'   can hold them: `dnorm(x)` of `f32` is `f32`, rounded. Otherwise, as for fractions of integers
 #'   and for what 16-bit floats would round, they are an ambiguous `f64` or `c128`.

@@ -223,6 +223,17 @@ test_that("generics on `...` leave vectors of R to base R's function, without a 
   }
 })
 
+test_that("a tensor is repeated over the columns of an R matrix, and of no tensor", {
+  m <- matrix(c(1, 2, 3, 4, 5, 6), 3)
+  v <- nv_tensor(c(10, 20, 30))
+  for (f in list(`+`, `-`, `*`, `/`, `^`, `%%`, `%/%`, `<`, `==`)) {
+    expect_equal(as_array(f(m, v)), f(m, c(10, 20, 30)), tolerance = 1e-6)
+    expect_equal(as_array(f(v, m)), f(c(10, 20, 30), m), tolerance = 1e-6)
+    expect_error(f(nv_tensor(m), v), class = "joist_shape_error")
+    expect_error(jit(f)(m, v), class = "joist_shape_error")
+  }
+})
+
 test_that("pmin() and pmax() give tensors, whichever operand is one", {
   set.seed(5)
   for (d in real_dtypes()) {
