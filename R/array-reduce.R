@@ -45,7 +45,13 @@ nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FAL
   if (!is.null(dtype)) x <- as_wholes(x, dtype)
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   if (has_nan_in_chunks(x, na_rm)) x <- nan_to(0, x)
-  .Call(joist_r_operation, "reduce_sum", list(x), attributes)
+  add_up <- function(x) .Call(joist_r_operation, "reduce_sum", list(x), attributes)
+  sum <- add_up(x)
+  # Sums of chunks may exceed 64 bits where the sum of all does not.
+  if (!is_chunked(x) || !is_int64(x) || dtype(sum) != dtype(x)) {
+    return(sum)
+  }
+  nv_convert(joined_halves(lapply(integer_halves(x), add_up)), dtype(x), ambiguous(sum))
 }
 
 #' @rdname nv_reduce_sum

@@ -173,6 +173,18 @@ integer_halves <- function(x) {
   )
 }
 
+# 64-bit integers of the sums of their halves: what does not fit exceeds the range once.
+joined_halves <- function(sums) {
+  carried <- integer_halves(sums$low)
+  high <- sums$high + carried$high
+  unit <- scalar_like(2^32, high)
+  if (dtype(high) == "ui64") {
+    return(high * unit + carried$low)
+  }
+  below <- high < 0L
+  nv_ifelse(below, high + 1L, high) * unit + nv_ifelse(below, carried$low - unit, carried$low)
+}
+
 # Rounded once.
 half_by_half <- function(x, y) (x$high - y$high) + (x$low - y$low)
 

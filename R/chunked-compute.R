@@ -29,7 +29,9 @@
 #'
 #' Sums are combined from the sums of blocks, in an order that depends on the shapes, the chunks and
 #' the order of the elements in them. So the bits of a result do not depend on the number of workers
-#' or their order, but may differ from those of the same sum in memory.
+#' or their order, but may differ from those of the same sum in memory. What is told of overflow, or
+#' saturated, is up to the policy of [with_promotion()] when blocks are computed; operations that
+#' were written where it is `overflow = "ok"` wrap.
 #'
 #' Memory that is needed at any time: for each worker, as many blocks as it has threads (at most a
 #' quarter of the option `joist.memory`, but at least one) of every array of the program and of its

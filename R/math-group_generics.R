@@ -108,6 +108,10 @@ Complex.nv_tensor <- function(z) {
   if (.Generic == "Mod") nv_abs(z) else .Call(joist_r_operator1, .Generic, z)
 }
 
+summary_of_one <- function(op, x) {
+  if (op == "sum" && is_chunked(x)) nv_reduce_sum(x) else .Call(joist_r_summary, op, x)
+}
+
 #' @export
 Summary.nv_tensor <- function(..., na.rm = FALSE) {
   if (.Generic == "range" && "finite" %in% ...names()) {
@@ -117,7 +121,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     return(summary_of_numbers(.Generic, list(...), na.rm))
   }
   if (...length() == 1L && .Generic != "range") {
-    return(.Call(joist_r_summary, .Generic, ..1))
+    return(summary_of_one(.Generic, ..1))
   }
   check_no_dims(.Generic, if (.Generic == "range") "nv_range()" else "nv_reduce_sum()", ...)
   if (.Generic == "range") {

@@ -36,11 +36,26 @@ joined_rows <- function(keys_x, keys_y, how) {
   rows
 }
 
+# Keys in one vector of that order: of two types how many of y are not greater, for no type may hold
+# both.
+ordered_keys <- function(y, x) {
+  if (!is_tensor(x) && !is_tensor(y) || is_tensor(x) && is_tensor(y) && dtype(x) == dtype(y)) {
+    return(c(y, x))
+  }
+  present <- y[!as.vector(is.na(y))]
+  sorted <- if (is_tensor(y)) nv_sort(present) else sort(present)
+  unlist(lapply(list(y, x), function(key) {
+    plain <- !is_tensor(y) && !is_tensor(key)
+    at <- if (plain) findInterval(key, sorted) else as.vector(nv_searchsorted(sorted, key, "right"))
+    replace(at, as.vector(is.na(key)), NA)
+  }))
+}
+
 # For each row of x the last row of y whose last key is not greater and whose other keys are equal.
 rolling_rows <- function(keys_x, keys_y) {
   last <- length(keys_x)
   n <- length(keys_x[[1L]])
-  key <- c(keys_y[[last]], keys_x[[last]]) # rows of y before equal ones of x
+  key <- ordered_keys(keys_y[[last]], keys_x[[last]]) # rows of y before equal ones of x
   group <- rep(1L, length(key))
   if (last > 1L) group <- as.vector(nv_group(Map(joined_keys, keys_y[-last], keys_x[-last]))$ids)
   at <- if (is_tensor(key)) as.vector(nv_argsort(key)) else order(key)
@@ -145,20 +160,34 @@ join_frames <- function(x, y, how, as, by = intersect(names(x), names(y)), by.x 
   if (as == "rows") {
     return(rows)
   }
-  taken <- lapply(unclass(x), `[`, rows$x)
+  taken <- lapply(unclass(x), take_rows, rows$x)
   if (!is.null(rows$y)) {
     if (how == "full") {
       at <- ifelse(is.na(rows$x), nrow(x) + rows$y, rows$x)
       taken[by.x] <- Map(function(of_x, of_y) c(of_x, of_y)[at], keys[[1L]], keys[[2L]])
     }
-    beside <- lapply(unclass(y)[setdiff(names(y), by.y)], `[`, rows$y)
+    beside <- lapply(unclass(y)[setdiff(names(y), by.y)], take_rows, rows$y)
     both <- intersect(names(taken), names(beside))
     marked <- function(names, both, end) ifelse(names %in% both, paste0(names, end), names)
     names(taken) <- marked(names(taken), setdiff(both, by.x), suffixes[1L])
     names(beside) <- marked(names(beside), both, suffixes[2L])
     taken <- c(taken, beside)
   }
-  structure(taken, row.names = .set_row_names(length(rows$x)), class = "data.frame")
+  framed(taken, length(rows$x))
+}
+
+take_rows <- function(column, at) {
+  if (is.data.frame(column)) {
+    return(framed(lapply(unclass(column), take_rows, at), length(at)))
+  }
+  if (length(dim(column)) < 2L) {
+    return(column[at])
+  }
+  do.call(`[`, c(list(column, at), rep(TRUE, length(dim(column)) - 1L), drop = FALSE))
+}
+
+framed <- function(columns, n) {
+  structure(columns, row.names = .set_row_names(n), class = "data.frame")
 }
 
 are_columns <- function(names, frame) {

@@ -623,3 +623,46 @@ test_that("a part is placed into a tensor that another variable has by a copy", 
   expect_equal(as_array(.Call(place, plain, c(2L, 1L), one, FALSE)), middle)
   expect_equal(c(unclass(plain)), c(zeros))
 })
+
+test_that("overflow of chunked tensors is that of tensors in memory", {
+  seen <- function(f, x, policy) {
+    told <- character()
+    rm(list = ls(warned_places, all.names = TRUE), envir = warned_places)
+    made <- tryCatch(
+      withCallingHandlers(
+        with_promotion(NULL, as_array(nv_compute(f(x)), as = "character"), on = policy),
+        warning = function(w) {
+          told <<- "warned"
+          invokeRestart("muffleWarning")
+        }
+      ),
+      joist_overflow_error = function(e) "refused"
+    )
+    c(made, told)
+  }
+  most <- "9223372036854775807"
+  least <- "-9223372036854775807"
+  sums <- list(
+    c(most, most, least, least), c(most, most, least), c(least, least, most, "-1", "-1"),
+    c(least, least, "3"), c(most, "1"), c(least, "-1"), c(least, "-2"), c("-1", "-2", "5")
+  )
+  for (policy in c("warn", "saturate", "error", "ok")) {
+    policy <- c(overflow = policy)
+    for (numbers in sums) {
+      x <- nv_tensor(numbers, "i64")
+      for (f in list(sum, function(x) nv_reduce_sum(x, 1L, drop = FALSE))) {
+        expect_identical(seen(f, nv_chunked(x, 1), policy), seen(f, x, policy), info = numbers)
+      }
+    }
+    unsigned <- nv_tensor(c("18446744073709551615", "0", "1"), "ui64")
+    for (x in list(unsigned, unsigned[1:2])) {
+      expect_identical(seen(sum, nv_chunked(x, 1), policy), seen(sum, x, policy))
+    }
+    # What wraps on purpose does so whatever the policy is.
+    bits <- nv_tensor(c(-128, 127, 3), "i8")
+    turn <- function(x) nv_rotate_left(x, 2L)
+    expect_identical(seen(turn, nv_chunked(bits, 1), policy), c("2", "-3", "12"))
+  }
+  turned <- with_promotion(NULL, nv_chunked(bits, 1) + 100L, on = c(overflow = "ok"))
+  expect_identical(seen(identity, turned, c(overflow = "error")), c("-28", "-29", "103"))
+})

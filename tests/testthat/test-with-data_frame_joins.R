@@ -66,6 +66,52 @@ test_that("keys of two types are compared by their values", {
   expect_identical(nv_merge(x, data.frame(k = 5, v = 1), by = "k", how = "semi", as = "rows")$x, 2L)
 })
 
+test_that("rolling joins compare keys of two types exactly", {
+  last <- function(x, y) {
+    frames <- list(list2DF(list(k = x)), list2DF(list(k = y)))
+    withCallingHandlers(
+      nv_merge(frames[[1L]], frames[[2L]], by = "k", how = "rolling", as = "rows")$y,
+      joist_rounding_warning = function(w) invokeRestart("muffleWarning")
+    )
+  }
+  id <- nv_tensor(c("9007199254740993", "9007199254740992", NA, "-5"), "i64")
+  expect_identical(last(id, 2^53 + c(0, 2)), c(1L, 1L, NA, NA))
+  expect_identical(last(2^53 + c(2, 0, NA), id), c(1L, 2L, NA))
+  expect_identical(last(nv_tensor(c(0.5, NaN, 9)), nv_tensor(c(1L, 0L, NA), "ui8")), c(2L, NA, 1L))
+  expect_identical(last(nv_tensor(c(5L, 7L)), c(Inf, NaN, 5, -Inf)), c(3L, 3L))
+  most <- nv_tensor("18446744073709551615", "ui64")
+  expect_identical(last(most, nv_tensor(c("-1", "9223372036854775807"), "i64")), 2L)
+  expect_identical(last(nv_tensor(c(-1L, 3L), "i64"), nv_tensor(c(3L, 0L), "ui64")), c(NA, 1L))
+})
+
+test_that("columns of more than one dimension keep all of their columns", {
+  rows <- list(
+    inner = list(2L, 2L), left = list(1:2, c(2L, NA)), full = list(c(1:2, NA), c(2L, NA, 1L))
+  )
+  taken <- function(column, at) {
+    parts <- if (is.data.frame(column)) column else list(as.vector(column))
+    unlist(lapply(parts, function(part) matrix(as.vector(part), 2)[at, ]), use.names = FALSE)
+  }
+  for (column in list(
+    matrix(1:4, 2), nv_tensor(matrix(1:4, 2), "ui8"), array(1:8, c(2, 2, 2)),
+    nv_tensor(array(1:8, c(2, 2, 2)), "i64"), data.frame(a = 1:2, b = nv_tensor(3:4))
+  )) {
+    x <- data.frame(k = 1:2)
+    x$m <- column
+    y <- data.frame(k = 2:3, z = 1:2)
+    for (how in names(rows)) {
+      both <- list(nv_merge(x, y, by = "k", how = how)$m, nv_merge(y, x, by = "k", how = how)$m)
+      for (k in 1:2) {
+        at <- rows[[how]][[k]]
+        expect_identical(class(both[[k]]), class(column))
+        expect_identical(dim(both[[k]]), c(length(at), dim(column)[-1L]))
+        made <- unlist(lapply(both[[k]], as.vector), use.names = FALSE)
+        expect_equal(made, taken(column, at))
+      }
+    }
+  }
+})
+
 test_that("rolling joins carry the last observation forward", {
   withr::local_seed(72)
   for (round in 1:20) {

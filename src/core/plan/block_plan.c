@@ -229,16 +229,22 @@ static void shape_of_part(const struct building *b, const struct part *part,
   }
 }
 
-/* What is done where values of the instruction do not fit, by its operands as a whole. */
+/* What is wanted where values of the instruction do not fit. */
+static uint8_t wanted_of(const struct joist_block_plan *plan, const struct joist_instruction *i) {
+  const bool wraps = (i->watch & JOIST_WATCH_WRAPS) != 0;
+  return wraps ? plan->watched & JOIST_WATCH_LOSS : plan->watched;
+}
+
+/* What is done there, by its operands as a whole. */
 static uint8_t watch_of(const struct joist_block_plan *plan, const struct joist_instruction *i) {
   struct joist_argument arguments[OPERANDS_MAX];
   struct joist_inference inference = {.signature = i->signature};
-  if (plan->watched == 0) return 0;
+  const uint8_t wanted = wanted_of(plan, i);
+  if (wanted == 0) return 0;
   inference.shape[0] = plan->program->values[i->result].shape;
   for (uint32_t k = 0; k < i->operand_count; k++)
     arguments[k] = joist_argument_of(plan->program, i->operand[k]);
-  return joist_watch_of(i->op, arguments, i->operand_count, &inference, i->attributes,
-                        plan->watched);
+  return joist_watch_of(i->op, arguments, i->operand_count, &inference, i->attributes, wanted);
 }
 
 static joist_status append_part(const struct building *b, const struct joist_instruction *i,
@@ -297,8 +303,8 @@ static joist_status append_fold(const struct building *b, const struct joist_ins
     joist_attributes_set_type(
         &attributes,
         (struct joist_type){joist_op_part_dtype(op, i->signature.result[0].dtype), false});
-  return joist_program_emit(b->program, op, &operand, 1, &attributes, 0, b->plan->watched, made,
-                            error);
+  return joist_program_emit(b->program, op, &operand, 1, &attributes, 0, wanted_of(b->plan, i),
+                            made, error);
 }
 
 /* Of a product of matrices, in the dtype that it accumulates in. The transpose of a product is that
@@ -312,7 +318,7 @@ static joist_status append_product(const struct building *b, const struct joist_
   for (int k = 0; k < 2; k++) {
     const joist_status status =
         joist_program_emit(b->program, JOIST_OP_CONVERT, &operands[k], 1, &attributes, 0,
-                           b->plan->watched, &operands[k], error);
+                           wanted_of(b->plan, i), &operands[k], error);
     if (status != JOIST_OK) return status;
   }
   const bool lhs = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
@@ -321,8 +327,8 @@ static joist_status append_product(const struct building *b, const struct joist_
   attributes.count = 0;
   joist_attributes_set(&attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS, b->reversed ? rhs : lhs);
   joist_attributes_set(&attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS, b->reversed ? lhs : rhs);
-  return joist_program_emit(b->program, i->op, turned, 2, &attributes, 0, b->plan->watched, made,
-                            error);
+  return joist_program_emit(b->program, i->op, turned, 2, &attributes, 0, wanted_of(b->plan, i),
+                            made, error);
 }
 
 static joist_status append_output(const struct building *b, const struct output *output,
@@ -341,7 +347,7 @@ static joist_status append_output(const struct building *b, const struct output 
       return append_product(b, i, operands, made, error);
     default:
       return joist_program_emit(b->program, i->op, operands, i->operand_count, i->attributes, 0,
-                                b->plan->watched, made, error);
+                                wanted_of(b->plan, i), made, error);
   }
 }
 

@@ -66,7 +66,8 @@ enum joist_watch {
   JOIST_WATCH_LOSS = 2,     /* elements that converting an operand changes are counted */
   JOIST_WATCH_SATURATE = 4, /* results that would wrap become the bound that they exceed */
   JOIST_WATCH_RANGE = 8,    /* assigned elements beyond the range of the dtype are refused */
-  JOIST_WATCH_HOST = 16     /* the host's own integers: results that wrap are refused */
+  JOIST_WATCH_HOST = 16,    /* the host's own integers: results that wrap are refused */
+  JOIST_WATCH_WRAPS = 32    /* of what is delayed: the policy of its place lets results wrap */
 };
 
 /* How many values it reads: its operands, then the mask of its result, if there is one. */

@@ -3,7 +3,9 @@
 
 #include "core/program/blocks.h"
 #include "core/program/emit.h"
+#include "core/program/watch.h"
 #include "r/base/conditions.h"
+#include "r/base/policy.h"
 #include "r/memory/payload.h"
 #include "r/tensor/delayed.h"
 #include "r/trace/chunked.h"
@@ -72,6 +74,17 @@ static size_t first_of(const struct joist_r_call *call) {
   return first;
 }
 
+/* Whether results can wrap, and the policy in force allows it. */
+static bool may_wrap(const struct joist_r_call *call) {
+  const uint8_t wraps = JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE;
+  if (joist_r_watched(call->rules) & wraps) return false;
+  struct joist_argument *const arguments =
+      (struct joist_argument *)R_alloc(call->count, (int)sizeof *arguments);
+  for (size_t k = 0; k < call->count; k++) arguments[k] = call->values[k].argument;
+  return joist_watch_of(call->op, arguments, call->count, &call->inference, &call->plain,
+                        JOIST_WATCH_OVERFLOW) != 0;
+}
+
 SEXP joist_r_delay_call(const struct joist_r_call *call) {
   struct joist_blocks blocks;
   for (size_t k = 0; k < call->count; k++) joist_r_needs_present(&call->values[k]);
@@ -93,7 +106,8 @@ SEXP joist_r_delay_call(const struct joist_r_call *call) {
   }
   struct joist_instruction made =
       joist_instruction_of(call->op, &call->inference, ids, call->count, &call->plain, 0);
-  made.watch = 0; /* that is up to the policy when it runs */
+  /* That is up to the policy when it runs, unless results may wrap here. */
+  made.watch = may_wrap(call) ? JOIST_WATCH_WRAPS : 0;
   struct joist_error error;
   joist_r_raise_if(joist_program_add(program.program, &made, &call->inference, &error), &error);
   SEXP x = joist_r_chunked_tensor(&program, made.result, blocks.chunks);
