@@ -40,7 +40,7 @@
 #'   dimensions.
 #' @section Errors: `joist_shape_error` when the shapes do not fit; `joist_promotion_error`
 #'   without a common dtype; `joist_dtype_error` for an `accumulate` that cannot hold all
-#'   values of an operand.
+#'   values of an operand, or other than `f32` where an operand is packed ([nv_packed]).
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), "f32")
 #' nv_matmul(x, t(x))
@@ -69,6 +69,9 @@ nv_tcrossprod <- function(x, y = NULL, accumulate = NULL) {
 
 matrix_product <- function(lhs, rhs, lhs_transposed, rhs_transposed, accumulate = NULL) {
   if (is_packed(lhs) || is_packed(rhs)) {
+    if (!is.null(accumulate) && !identical(format(as_dtype(accumulate)), "f32")) {
+      stop_joist("joist_dtype_error", "products of packed matrices are summed in f32")
+    }
     return(packed_product(lhs, rhs, lhs_transposed, rhs_transposed))
   }
   transposed <- c(lhs_transposed, rhs_transposed)

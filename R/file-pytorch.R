@@ -44,7 +44,11 @@ nv_read_pt <- function(path) {
     bytes_of_connection(con, NULL)
   }
   order <- paste0(folder, "byteorder")
-  endian <- if (order %in% members) trimws(rawToChar(member(order))) else "little"
+  said <- if (order %in% members) member(order) else charToRaw("little")
+  endian <- Find(function(x) identical(said, charToRaw(x)), c("little", "big"))
+  if (is.null(endian)) {
+    stop_joist("joist_value_error", "the byte order of the checkpoint is neither little nor big")
+  }
   read_pickle(member(pickle), function(key) member(paste0(folder, "data/", key)), endian)
 }
 

@@ -16,11 +16,12 @@
 #' first. In [jit()], packed tensors are arguments or constants like others; derivatives are with
 #' respect to `x`.
 #'
-#' Where `x` has integers of 8 bits, a tensor of `i8` or one that is packed as Q8_0 along the same
-#' dimension, up to 8 columns of it are multiplied with the blocks as integers, whose sums of 16 or
-#' 32 are exact and are scaled and added in `f32`. `crossprod(w, nv_quantize(x, type = "q8_0"))` is
-#' the fastest product with a vector; its gradient with respect to `x` is zero, as the values of
-#' `nv_quantize()` are steps.
+#' Where `x` has integers of 8 bits, a tensor of `i8` or one that is packed as Q8_0 or Q8_K along
+#' the same dimension, up to 8 columns of it are multiplied with the blocks as integers, whose sums
+#' of 16 to 256 are exact and are scaled and added in `f32`.
+#' `crossprod(w, nv_quantize(x, type = "q8_0"))` is the fastest product with a vector, and with
+#' `"q8_k"` where `w` is Q4_K, Q5_K or Q6_K; its gradient with respect to `x` is zero, as the values
+#' of `nv_quantize()` are steps.
 #'
 #' Types are those of the Python package gguf 0.19: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, Q2_K to
 #' Q6_K, Q8_K, IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS, IQ3_S, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0,
@@ -51,28 +52,41 @@ NULL
 # Blocks as ui8, of the shape of the elements but for the first extent. The only element is named
 # by the type, so that jit() has it in its key; "t" is of a matrix that is turned.
 new_packed <- function(bytes, type, turned = FALSE) {
-  structure(list(bytes), names = c(type, paste0("t", type))[1L + turned], class = "nv_packed")
+  out <- list(bytes)
+  names(out) <- if (turned) paste0("t", type) else type
+  class(out) <- "nv_packed"
+  out
 }
 
 is_packed <- function(x) inherits(x, "nv_packed")
 
-packed_parts <- function(x) {
-  name <- names(unclass(x))
-  if (is.null(read_names[[name]])) {
+packed_parts <- function(x) c(list(bytes = .subset2(x, 1L)), named_type(names(unclass(x))))
+
+# What the name of a packed tensor says: its type, whether it is turned, and facts; NA for those of
+# a type that there is not.
+named_type <- function(name) {
+  known <- read_names[[name]]
+  if (is.null(known)) {
     type <- sub("^t", "", name)
-    assign(name, list(type = type, turned = name != type, facts = block_facts(type)), read_names)
+    known <- list(type = type, turned = name != type, facts = block_facts(type))
+    if (!is.na(known$facts$code)) assign(name, known, read_names)
   }
-  c(list(bytes = .subset2(x, 1L)), read_names[[name]])
+  known
 }
 
 # What the names of packed tensors say, once they were read.
 read_names <- new.env(parent = emptyenv())
 
+# How many elements of a tensor lie along its blocks.
+packed_depth <- function(parts) {
+  shape(parts$bytes)[1L] / parts$facts$bytes * parts$facts$elements
+}
+
 block_types <- function() .Call(joist_r_block_types)$name
 
 block_facts <- function(type) {
   types <- .Call(joist_r_block_types)
-  lapply(types, `[[`, match(type, types$name))
+  lapply(types, `[`, match(type, types$name))
 }
 
 unpacked <- function(x) {
@@ -94,7 +108,7 @@ as_tensor.nv_packed <- function(x, na = "missing", ...) unpacked(x)
 dim.nv_packed <- function(x) {
   parts <- packed_parts(x)
   extents <- as.integer(shape(parts$bytes))
-  extents[1L] <- as.integer(extents[1L] / parts$facts$bytes * parts$facts$elements)
+  extents[1L] <- as.integer(packed_depth(parts))
   if (parts$turned) rev(extents) else extents
 }
 
@@ -200,39 +214,48 @@ refusing_generics <- c(
 # A product one of whose operands is packed. The kernel has crossprod(w, x) for blocks along the
 # rows of w; of the others, those that turn into it are transposed.
 packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
-  if (!is_packed(lhs) || is_packed(rhs) && is_column_of(lhs, rhs)) { # t(t(y) t(x))
+  parts <- if (is_packed(lhs)) packed_parts(lhs)
+  others <- if (is_packed(rhs)) packed_parts(rhs)
+  if (is.null(parts) || !is.null(others) && is_column_of(parts, others)) { # t(t(y) t(x))
     return(t(packed_product(rhs, lhs, !rhs_transposed, !lhs_transposed)))
   }
-  parts <- packed_parts(lhs)
   along <- lhs_transposed != parts$turned && ndims(parts$bytes) == 2L
-  plain <- packed_factor(rhs, if (along) dim(lhs)[1L + parts$turned], rhs_transposed)
-  if (is.list(plain)) { # blocks that lie along the rows, too
-    plain <- plain$bytes
-    rhs_transposed <- FALSE
-  } else if (ndims(plain) < 2L) {
+  if (along && !is.null(others) && goes_with(others, parts, rhs_transposed)) {
+    return(product_of_bytes(parts, others$bytes))
+  }
+  plain <- packed_factor(rhs)
+  if (ndims(plain) < 2L) {
     shapes <- matrix_shapes(dim(lhs), part_shape(plain), c(lhs_transposed, rhs_transposed))
     plain <- with_matrix_shape(plain, shapes[[2L]])
   }
   if (!along) {
     return(matrix_product(unpacked(lhs), nv_convert(plain, "f32"), lhs_transposed, rhs_transposed))
   }
-  if (rhs_transposed) plain <- t(plain)
+  product_of_bytes(parts, if (rhs_transposed) t(plain) else plain)
+}
+
+product_of_bytes <- function(parts, x) {
   attributes <- list(k = parts$facts$code, dtype = "f32")
-  .Call(joist_r_operation, "packed_product", list(parts$bytes, plain), attributes)
+  .Call(joist_r_operation, "packed_product", list(parts$bytes, x), attributes)
 }
 
-# Whether a packed operand serves as the integers that another is multiplied with.
+# Whether integers lie along the blocks of a matrix.
+goes_with <- function(x, w, transposed) {
+  x$type %of% byte_types && x$turned == transposed && ndims(x$bytes) == 2L &&
+    packed_depth(x) == packed_depth(w)
+}
+
+# Whether a packed operand serves as the integers that another is multiplied with: the smaller one,
+# if both could.
 is_column_of <- function(x, w) {
-  packed_parts(x)$type == "Q8_0" && (packed_parts(w)$type != "Q8_0" || length(x) < length(w))
+  x$type %of% byte_types &&
+    (!w$type %of% byte_types || prod(shape(x$bytes)) < prod(shape(w$bytes)))
 }
 
-# The other operand: `i8` and blocks of Q8_0 along the `depth` as they are, all others as f32.
-packed_factor <- function(x, depth, transposed) {
-  if (is_packed(x)) {
-    parts <- packed_parts(x)
-    fits <- parts$type == "Q8_0" && parts$turned == transposed && ndims(parts$bytes) == 2L
-    return(if (fits && identical(dim(x)[1L + transposed], depth)) parts else unpacked(x))
-  }
-  x <- as_exact_operand(x)
+byte_types <- c("Q8_0", "Q8_K")
+
+# The other operand: `i8` as it is, all others as f32.
+packed_factor <- function(x) {
+  x <- if (is_packed(x)) unpacked(x) else as_exact_operand(x)
   if (is_tensor(x) && identical(format(dtype(x)), "i8")) x else nv_convert(x, "f32")
 }

@@ -33,8 +33,8 @@
 #' @param type A block type of model files, such as "q4_0" or "mxfp4", in the place of all other
 #'   arguments but `block_dim`, 1 or 2 for a matrix: the result is a packed tensor, see
 #'   [nv_packed]. Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, TQ1_0, TQ2_0 and MXFP4 have the bytes that the
-#'   Python package gguf makes; Q2_K to Q6_K, IQ4_NL and IQ4_XS are fitted by least squares. Other
-#'   types cannot be made. Its derivatives are zero.
+#'   Python package gguf makes, Q8_K those that ggml makes; Q2_K to Q6_K, IQ4_NL and IQ4_XS are
+#'   fitted by least squares. Other types cannot be made. Its derivatives are zero.
 #' @param values,scales The results of `nv_quantize()`, or other tensors of such shapes.
 #' @return `nv_quantize()`: a list of `values`, a tensor of dtype `dtype` and of the shape of `x`,
 #' and `scales`, a tensor of dtype `scale_dtype`: a scalar; or of the rank of `x`, where dimensions
@@ -116,7 +116,7 @@ nv_dequantize <- function(values, scales, block = NULL, block_dim = 1L, dtype = 
 packed_by_type <- function(x, type, block_dim) {
   check_text(type, "type")
   check_dims(block_dim, "block_dim", ndims(x), single = TRUE)
-  facts <- lapply(.Call(joist_r_block_types), `[`, match(toupper(type), block_types()))
+  facts <- named_type(toupper(type))$facts
   if (is.na(facts$code)) {
     stop_joist("joist_value_error", "there is no block type \"", type, "\"; see ?nv_packed")
   }
@@ -133,6 +133,9 @@ packed_by_type <- function(x, type, block_dim) {
 # have a dtype, so that no promotion rule has to know numbers.
 # In f32, or an error if elements get lost altogether.
 within_f32 <- function(x) {
+  if (is_tensor(x) && type_string(x) == "f32") {
+    return(x)
+  }
   made <- nv_convert(x, "f32")
   if (type_string(x) %of% c("f64", "f64?") && has_elements(x) && !is_chunked(x)) {
     largest <- function(x) max(0, as.double(nv_abs(nv_ifelse(nv_is_finite(x), x, 0))), na.rm = TRUE)

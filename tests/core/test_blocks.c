@@ -21,22 +21,26 @@ static bool is_near(double got, double want, double size) {
 }
 
 /* A row of blocks, all of whose numbers are finite, in memory of exactly its size. */
-static void check_block(joist_block block, const char *const *sets, int count) {
+static void check_block(joist_block block, const char *const *sets, int count, bool whole) {
   const struct joist_block_facts *const facts = joist_block_facts(block);
   const size_t n = (size_t)BLOCKS * facts->elements, bytes = (size_t)BLOCKS * facts->bytes;
   unsigned char *const row = malloc(bytes);
   int8_t *const level = malloc(n);
   static float values[MOST], first[MOST], x[COLUMNS * MOST], scale[MOST / 32], half[MOST / 16],
-      sum[MOST / 32];
+      sum[MOST / 32], of_256[BLOCKS];
+  static int16_t whole_half[MOST / 16];
   if (!CHECK(row != NULL && level != NULL)) goto done;
   for (size_t k = 0; k < bytes; k++) row[k] = (unsigned char)(draw(60) + 128 * draw(2));
   for (size_t k = 0; k < COLUMNS * n; k++) x[k] = (float)draw(2001) / 1000 - 1;
-  for (size_t k = 0; k < n / 32; k++) scale[k] = (float)draw(1000) / 1000;
+  for (size_t k = 0; k < n / 32; k++)
+    scale[k] = whole && k % 8 > 0 ? scale[k - 1] : (float)draw(1000) / 1000;
+  for (size_t k = 0; k < n / 256; k++) of_256[k] = scale[8 * k];
   for (size_t k = 0; k < n; k++) level[k] = (int8_t)((int)draw(255) - 127);
   for (size_t k = 0; k < n / 16; k++) {
     int total = 0;
     for (size_t j = 0; j < 16; j++) total += level[16 * k + j];
     half[k] = scale[k / 2] * (float)total;
+    whole_half[k] = (int16_t)total;
   }
   for (size_t k = 0; k < n / 32; k++) sum[k] = half[2 * k] + half[2 * k + 1];
   for (int set = 0; set < count; set++) {
@@ -57,8 +61,9 @@ static void check_block(joist_block block, const char *const *sets, int count) {
     }
     double want = 0;
     for (size_t k = 0; k < n; k++) want += (double)values[k] * level[k] * (double)scale[k / 32];
-    kernels->dot_bytes[block](BLOCKS, row, &(struct joist_byte_column){level, scale, sum, half},
-                              &product);
+    const struct joist_byte_column column = {level,     scale, sum, half, whole ? of_256 : NULL,
+                                             whole_half};
+    kernels->dot_bytes[block](BLOCKS, row, &column, &product);
     CHECK(is_near((double)product, want, most * 127 * (double)n));
   }
 done:
@@ -71,6 +76,6 @@ int main(void) {
   const int count = find_sets(sets);
   for (int turn = 0; turn < 20; turn++)
     for (int block = 0; block < JOIST_BLOCK_COUNT; block++)
-      check_block((joist_block)block, sets, count);
+      check_block((joist_block)block, sets, count, turn % 2 == 1);
   return check_report("blocks");
 }

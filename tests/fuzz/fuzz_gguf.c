@@ -31,21 +31,25 @@ static void decode(joist_block block, const unsigned char *from, size_t bytes) {
   const struct joist_block_table *const kernels = joist_block_kernels();
   const size_t n = bytes / facts->bytes, count = n * facts->elements;
   unsigned char *const blocks = memcpy(exact(bytes), from, bytes);
-  float *const values = exact(count * sizeof *values), product[2];
+  float *const values = exact(count * sizeof *values), product[3];
   int8_t *const level = memset(exact(count), 3, count);
   float *const one = exact(count / 16 * sizeof *one);
   HOLDS(n * facts->bytes == bytes);
-  for (size_t k = 0; k < count / 16; k++) one[k] = 1;
+  int16_t *const sum = exact(count / 16 * sizeof *sum);
+  for (size_t k = 0; k < count / 16; k++) sum[k] = (int16_t)(one[k] = 1);
   kernels->decode[block](n, blocks, values);
   for (size_t k = 0; k < count; k++) values[k] = (float)(k % 7);
   kernels->dot[block](n, blocks, 1, values, count, product, 1);
-  kernels->dot_bytes[block](n, blocks, &(struct joist_byte_column){level, one, one, one},
-                            &product[1]);
+  struct joist_byte_column column = {level, one, one, one, NULL, sum};
+  kernels->dot_bytes[block](n, blocks, &column, &product[1]);
+  column.scale_of_256 = one;
+  if (count % 256 == 0) kernels->dot_bytes[block](n, blocks, &column, &product[2]);
   joist_block_swap(block, n, blocks);
   free(blocks);
   free(values);
   free(level);
   free(one);
+  free(sum);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {

@@ -141,7 +141,7 @@ extent <- function() pick(c(0L, 1L, 2L, 3L, 4L, 5L, 7L, 8L, 9L, 16L, 17L))
 # Facts of a block type, of those that can be made or of all.
 block_type <- function(all = FALSE) {
   types <- as.data.frame(.Call(joist:::joist_r_block_types))
-  made <- c("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "TQ1_0", "TQ2_0", "MXFP4")
+  made <- c("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "TQ1_0", "TQ2_0", "MXFP4", "Q8_K")
   as.list(types[sample(if (all) seq_len(nrow(types)) else match(made, types$name), 1L), ])
 }
 
@@ -410,9 +410,10 @@ own_calls <- list(
     type <- block_type(all = TRUE)
     count <- sample.int(3L, 1L)
     shape <- c(count * type$elements, extent())
-    x <- switch(sample.int(3L, 1L),
+    x <- switch(sample.int(if (shape[1L] %% 256 == 0) 4L else 3L, 1L),
       random_tensor("f32", shape, "share"), random_tensor("i8", shape, "whole"),
-      random_blocks(joist:::block_facts("Q8_0"), shape / c(32, 1))
+      random_blocks(joist:::block_facts("Q8_0"), shape / c(32, 1)),
+      random_blocks(joist:::block_facts("Q8_K"), shape / c(256, 1))
     )
     list(
       f = function(b, x) {

@@ -187,8 +187,9 @@ test_that("products with integers of 8 bits are those with their values", {
     w <- some_blocks(type)
     plain <- as_array(as_tensor(w), "double")
     x <- matrix(rnorm(20 * nrow(plain)), nrow(plain))
-    for (n in c(1L, 8L, 20L)) {
-      q <- nv_quantize(x[, seq_len(n), drop = FALSE], type = "q8_0")
+    for (n in c(1L, 8L, 20L, if (nrow(x) %% 256 == 0) -(1:2))) {
+      columns <- x[, seq_len(abs(n)), drop = FALSE]
+      q <- nv_quantize(columns, type = if (n < 0) "q8_k" else "q8_0")
       values <- as_array(as_tensor(q), "double")
       expect_product(crossprod(w, q), plain, values, type)
       expect_product(t(t(q) %*% w), plain, values, type)
@@ -217,6 +218,8 @@ test_that("a matrix of 8 bits is multiplied by its blocks only where they lie al
   expect_product(t(crossprod(both, both)), values(both), values(both), "both of 8 bits")
   expect_error(crossprod(w, nv_quantize(1:32, type = "q8_0")), class = "joist_shape_error")
   expect_error(crossprod(w, nv_tensor(1:5, "i8")), class = "joist_shape_error")
+  expect_error(nv_crossprod(w, q, accumulate = "f64"), "in f32", class = "joist_dtype_error")
+  expect_identical(nv_crossprod(w, both, accumulate = "f32"), crossprod(w, both))
   # Scales that are not finite.
   bytes <- unclass(both)[[1L]]
   bytes[1:2, 2] <- nv_tensor(c(0L, 124L), "ui8")
@@ -228,6 +231,36 @@ test_that("a matrix of 8 bits is multiplied by its blocks only where they lie al
   x <- nv_fill(0.5, c(64L, 2L), "f32")
   expect_identical(gradient(f)(x)[[1L]], nv_fill(0, c(64L, 2L), "f32"))
   expect_identical(jit(gradient(f))(x)[[1L]], nv_fill(0, c(64L, 2L), "f32"))
+})
+
+# What quantize_row_q8_K_ref() of ggml computes, in double, which rounds none of these.
+test_that("Q8_K has the bytes of ggml's encoder", {
+  set.seed(4)
+  lines <- list(
+    rep(c(-127, 5.5, 6.5, -1.5, 0.5, 0, 126.5, 127), 32), rep(c(-3, 3), 128) * 2^-100,
+    sample(-254:254, 256) / 2, rep(0, 256)
+  )
+  for (x in lines) {
+    most <- x[which.max(abs(x))]
+    level <- if (most == 0) x else round(x * (-127 / most))
+    of_parts <- colSums(matrix(level, 16))
+    q <- nv_quantize(x, type = "q8_k")
+    scale <- if (most == 0) 0 else 1 / as.numeric(nv_tensor(-127, "f32") / nv_tensor(most, "f32"))
+    want <- c(
+      writeBin(scale, raw(), size = 4), writeBin(as.integer(level), raw(), size = 1),
+      writeBin(as.integer(of_parts), raw(), size = 2)
+    )
+    expect_identical(as.raw(as_array(unclass(q)[[1L]])), want)
+    expect_lte(max(abs(as.numeric(as_tensor(q)) - x)), 0.51 * abs(scale))
+  }
+  tiny <- c(3, -127, 2, rep(0, 253)) * 2^-149
+  expect_identical(as.numeric(as_tensor(nv_quantize(tiny, type = "q8_k"))), tiny)
+  near <- c(190, -190, 2, rep(0, 253)) * 2^-149
+  expect_lte(max(abs(as.numeric(as_tensor(nv_quantize(near, type = "q8_k"))) - near)), 63 * 2^-149)
+  w <- nv_quantize(matrix(rnorm(256 * 3), 256), type = "q4_0")
+  q <- nv_quantize(matrix(rnorm(256)), type = "q8_k")
+  plain <- lapply(list(w, q), function(x) as.matrix(as_array(as_tensor(x), "double")))
+  expect_product(crossprod(w, q), plain[[1L]], plain[[2L]], "Q4_0 and Q8_K")
 })
 
 # Errors are those of the encoders of ggml in the Python package ctransformers 0.2.27.
@@ -260,6 +293,7 @@ test_that("blocks that cannot be made are errors", {
     expect_error(nv_quantize(x, type = type), "33 to 64", class = "joist_value_error")
   }
   expect_error(nv_quantize(c(rep(0, 31), 1e30), type = "q8_0"), class = "joist_value_error")
+  expect_error(nv_quantize(rep(x, 4), type = "q8_k"), "1 to 256", class = "joist_value_error")
   expect_error(nv_quantize(1:31, type = "q8_0"), class = "joist_shape_error")
   expect_error(nv_quantize(1:32, type = "q9"), class = "joist_value_error")
   w <- nv_quantize(matrix(1, 3, 64), type = "q8_0", block_dim = 2)

@@ -48,6 +48,15 @@ test_that("names that are not strings, and dicts not made of pairs, are errors o
   expect_error(read_pickle(pairs, NULL, "little"), "not a pair", class = "joist_value_error")
 })
 
+test_that("a byte order that is none is an error of joist", {
+  bytes <- readBin(checkpoint("state"), "raw", 1e5)
+  bytes[grepRaw("little", bytes)] <- as.raw(0L)
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(bytes, file)
+  expect_error(nv_read_pt(file), "neither little nor big", class = "joist_value_error")
+})
+
 test_that("damaged pickles are errors of joist", {
   con <- unz(checkpoint("state"), "archive/data.pkl", "rb")
   bytes <- readBin(con, "raw", 1e5)

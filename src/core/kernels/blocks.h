@@ -43,10 +43,11 @@ typedef void joist_block_dot(size_t n, const unsigned char *row, size_t columns,
                              size_t across, float *to, size_t step);
 
 /* A column of integers from -127 to 127; each 32 have a scale and their sum times that, and each 16
- * of them theirs. */
+ * of them theirs. Where 256 have one scale, these scales, and sums of 16 without one; or NULL. */
 struct joist_byte_column {
   const int8_t *level;
-  const float *scale, *sum, *sum_of_16;
+  const float *scale, *sum, *sum_of_16, *scale_of_256;
+  const int16_t *whole_sum_of_16;
 };
 
 /* The inner product of a row of n blocks with a column. */

@@ -24,18 +24,23 @@ static bool put_scale(unsigned char *to, float scale) {
   return (bits & 0x7c00) != 0x7c00;
 }
 
-static bool all_finite(int n, const float *x) {
-  bool finite = true;
-  for (int j = 0; j < n; j++) finite = finite && isfinite(x[j]);
-  return finite;
+/* The largest magnitude; infinite or NaN if there is such an element. */
+static float magnitude(int n, const float *x) {
+  int32_t most = 0;
+  JOIST_VECTORIZE_LOOP
+  for (int j = 0; j < n; j++) {
+    const int32_t bits = (int32_t)(float_bits(x[j]) & 0x7fffffff);
+    most = bits > most ? bits : most;
+  }
+  return float_from_bits((uint32_t)most);
 }
 
-/* The first element of the largest magnitude. */
+/* The first finite element of the largest magnitude. */
 static float extreme(int n, const float *x) {
-  float found = x[0];
-  for (int j = 1; j < n; j++)
-    if (fabsf(x[j]) > fabsf(found)) found = x[j];
-  return found;
+  const float most = magnitude(n, x);
+  int j = 0;
+  while (j < n - 1 && fabsf(x[j]) != most) j++;
+  return x[j];
 }
 
 static float inverse(float scale) { return scale == 0 ? 0 : 1 / scale; }
@@ -47,12 +52,11 @@ static int cut(float x, int most) {
   return byte < most ? byte : most;
 }
 
-/* Halves away from zero. */
-static int rounded(float x) {
-  const float magnitude = fabsf(x);
-  if (!(magnitude < 256)) return 0;
-  const float whole = floorf(magnitude), away = whole + floorf(2 * (magnitude - whole));
-  return (int)(x < 0 ? -away : away);
+/* Halves away from zero; 0 for what is beyond a byte. */
+static inline int rounded(float x) {
+  const float given = fabsf(x), magnitude = given < 256 ? given : 0;
+  const int whole = (int)magnitude, away = whole + (int)(2 * (magnitude - (float)whole));
+  return x < 0 ? -away : away;
 }
 
 /* Elements j and j + 16 share a byte; a fifth bit of each is apart. */
@@ -114,6 +118,7 @@ static bool encode_Q5_1(const float *x, unsigned char *to) {
 
 static bool encode_Q8_0(const float *x, unsigned char *to) {
   const float scale = fabsf(extreme(32, x)) / 127, by = inverse(scale);
+  JOIST_VECTORIZE_LOOP
   for (int j = 0; j < 32; j++) to[2 + j] = (unsigned char)(rounded(x[j] * by) & 255);
   return put_scale(to, scale);
 }
@@ -408,6 +413,36 @@ static bool encode_IQ4_XS(const float *x, unsigned char *to) {
   return true;
 }
 
+/* Halves to even, by the sum with a number whose last digit is 1. */
+static inline int to_even(float x) {
+  return (int)(int32_t)(float_bits(x + 0x1.8p23f) - 0x4b400000u);
+}
+
+/* The extreme is -127 times the scale; sums of 16 follow. Elements whose inverse scale is infinite
+ * are divided. */
+static bool encode_Q8_K(const float *x, unsigned char *to) {
+  const float most = extreme(256, x), by = -127 / most;
+  const bool small = !isfinite(by);
+  const float scale = most == 0 ? 0 : small ? most / -127 : 1 / by;
+  const uint32_t bits = float_bits(scale);
+  put_half(to, (uint16_t)(bits & 65535));
+  put_half(to + 2, (uint16_t)(bits >> 16));
+  int level[256];
+  JOIST_VECTORIZE_LOOP
+  for (int j = 0; j < 256; j++) level[j] = to_even(x[j] * by);
+  for (int j = 0; j < 256 && small; j++)
+    level[j] = scale == 0 ? 0 : to_even(fmaxf(-127, fminf(x[j] / scale, 127)));
+  JOIST_VECTORIZE_LOOP
+  for (int j = 0; j < 256; j++) to[4 + j] = (unsigned char)(level[j] & 255);
+  for (int part = 0; part < 16; part++) {
+    int sum = 0;
+    JOIST_VECTORIZE_LOOP
+    for (int j = 16 * part; j < 16 * part + 16; j++) sum += level[j];
+    put_half(to + 260 + 2 * part, (uint16_t)(sum & 65535));
+  }
+  return true;
+}
+
 typedef bool encode_block(const float *x, unsigned char *to);
 static encode_block *const encoders[JOIST_BLOCK_COUNT] = {
     [JOIST_BLOCK_Q4_0] = encode_Q4_0,     [JOIST_BLOCK_Q4_1] = encode_Q4_1,
@@ -417,7 +452,7 @@ static encode_block *const encoders[JOIST_BLOCK_COUNT] = {
     [JOIST_BLOCK_Q2_K] = encode_Q2_K,     [JOIST_BLOCK_Q3_K] = encode_Q3_K,
     [JOIST_BLOCK_Q4_K] = encode_Q4_K,     [JOIST_BLOCK_Q5_K] = encode_Q5_K,
     [JOIST_BLOCK_Q6_K] = encode_Q6_K,     [JOIST_BLOCK_IQ4_NL] = encode_IQ4_NL,
-    [JOIST_BLOCK_IQ4_XS] = encode_IQ4_XS,
+    [JOIST_BLOCK_IQ4_XS] = encode_IQ4_XS, [JOIST_BLOCK_Q8_K] = encode_Q8_K,
 };
 
 bool joist_block_is_made(joist_block block) { return encoders[block] != NULL; }
@@ -426,7 +461,7 @@ size_t joist_block_encode(joist_block block, size_t n, const float *from, unsign
   const struct joist_block_facts *const facts = joist_block_facts(block);
   for (size_t k = 0; k < n; k++) {
     const float *const x = from + k * facts->elements;
-    if (!all_finite((int)facts->elements, x) || !encoders[block](x, to + k * facts->bytes))
+    if (!isfinite(magnitude((int)facts->elements, x)) || !encoders[block](x, to + k * facts->bytes))
       return k;
   }
   return n;

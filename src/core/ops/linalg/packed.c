@@ -1,10 +1,14 @@
 /* Values of quantized blocks, and products with a matrix of them, which stays packed: each row of
  * blocks is decoded a block at a time for few columns, and in panels of rows for many. Few columns
- * of integers of a byte, i8 or blocks of Q8_0, are multiplied as integers. */
+ * of integers of a byte, i8 or blocks of Q8_0 or Q8_K, are multiplied as integers. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/vectorize.h"
+
+JOIST_VECTORIZE_FILE
 
 #include "core/base/bits.h"
 #include "core/base/parallel.h"
@@ -62,10 +66,16 @@ joist_status joist_pack_shape(const struct joist_shape *const *shapes,
   return JOIST_OK;
 }
 
-/* Bytes of a column of so many elements in blocks of Q8_0. */
-static size_t bytes_of_column(size_t depth) {
-  const struct joist_block_facts *const facts = joist_block_facts(JOIST_BLOCK_Q8_0);
-  return depth / facts->elements * facts->bytes;
+/* The type of blocks of integers of a byte, of so many bytes for a column of `depth` elements;
+ * JOIST_BLOCK_COUNT if there is none. */
+static joist_block block_of_column(size_t depth, size_t extent) {
+  const joist_block blocks[2] = {JOIST_BLOCK_Q8_0, JOIST_BLOCK_Q8_K};
+  for (int k = 0; k < 2; k++) {
+    const struct joist_block_facts *const facts = joist_block_facts(blocks[k]);
+    if (depth % facts->elements == 0 && depth / facts->elements * facts->bytes == extent)
+      return blocks[k];
+  }
+  return JOIST_BLOCK_COUNT;
 }
 
 joist_status joist_packed_product_shape(const struct joist_shape *const *shapes,
@@ -76,7 +86,7 @@ joist_status joist_packed_product_shape(const struct joist_shape *const *shapes,
   if (status != JOIST_OK) return status;
   if (matrix.rank != 2 || shapes[1]->rank != 2 ||
       (shapes[1]->extent[0] != matrix.extent[0] &&
-       shapes[1]->extent[0] != bytes_of_column(matrix.extent[0])))
+       block_of_column(matrix.extent[0], shapes[1]->extent[0]) == JOIST_BLOCK_COUNT))
     return JOIST_FAIL(error, JOIST_E_MATMUL_SHAPES, .shape = {matrix, *shapes[1]},
                       .count = {matrix.extent[0], shapes[1]->extent[0]}, .name = {"rows", "rows"});
   *result = (struct joist_shape){2, {matrix.extent[1], shapes[1]->extent[1]}};
@@ -107,7 +117,8 @@ static struct rows rows_of(const struct joist_call *call) {
                        .out = call->out[0]};
 }
 
-/* The first operand and the result are these; a second one is f32, i8, or blocks of Q8_0. */
+/* The first operand and the result are these; a second one is f32, i8, or blocks of
+ * Q8_0 or Q8_K. */
 static joist_status check_dtypes(const struct joist_call *call, joist_dtype first,
                                  joist_dtype result, struct joist_error *error) {
   const size_t operands = call->instruction->operand_count;
@@ -116,7 +127,7 @@ static joist_status check_dtypes(const struct joist_call *call, joist_dtype firs
   if (operands == 2) {
     const size_t extent = call->operand[1]->shape.extent[0], depth = rows_of(call).depth;
     fits &= given[1] == JOIST_UI8
-                ? extent == bytes_of_column(depth)
+                ? block_of_column(depth, extent) != JOIST_BLOCK_COUNT
                 : extent == depth && (given[1] == JOIST_F32 || given[1] == JOIST_I8);
   }
   if (fits) return JOIST_OK;
@@ -248,31 +259,50 @@ static joist_status multiply(struct rows *rows, const struct joist_run *run,
   return JOIST_OK;
 }
 
-/* Levels that share a scale: a block of Q8_0, whose scale comes first. */
-enum { LEVELS = 32, SCALE_BYTES = 2 };
+/* Levels that share a scale: a block of Q8_0, or a part of one of Q8_K. */
+enum { LEVELS = 32 };
 
-/* The columns of i8 or of blocks of Q8_0 as f32, and as integers with scales if there are few. */
+/* The columns of i8, or of blocks of a type, as f32, and as integers with scales if there are
+ * few. */
 static joist_status multiply_bytes(struct rows *rows, const struct joist_call *call,
                                    struct joist_error *error) {
   const bool blocks = call->instruction->signature.operand[1] == JOIST_UI8;
+  const joist_block type =
+      blocks ? block_of_column(rows->depth, call->operand[1]->shape.extent[0]) : JOIST_BLOCK_COUNT;
+  const bool whole = type == JOIST_BLOCK_Q8_K;
   const size_t n = rows->columns * rows->depth, parts = n / LEVELS, each = parts / rows->columns;
-  float *const x = n > SIZE_MAX / 8 ? NULL : malloc(n * sizeof *x + 4 * parts * sizeof *x + n);
+  /* The scale comes first in a block. */
+  const size_t scale_bytes = !blocks ? 0 : whole ? 4 : 2, of_block = whole ? 8 : 1;
+  const size_t block_bytes = blocks ? joist_block_facts(type)->bytes : LEVELS;
+  float *const x = n > SIZE_MAX / 8 ? NULL : malloc(n * sizeof *x + 6 * parts * sizeof *x + n);
   if (x == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   float *const scale = x + n, *const sum = scale + parts, *const half = sum + parts;
-  int8_t *const level = (int8_t *)(half + 2 * parts);
+  float *const of_256 = half + 2 * parts;
+  int16_t *const whole_half = (int16_t *)(of_256 + parts);
+  int8_t *const level = (int8_t *)(whole_half + 2 * parts);
   struct joist_byte_column columns[FEW];
   const size_t few = rows->columns <= FEW ? rows->columns : 0;
   for (size_t c = 0; c < few; c++)
-    columns[c] = (struct joist_byte_column){level + c * rows->depth, scale + c * each,
-                                            sum + c * each, half + 2 * c * each};
-  const unsigned char *from = call->in[1];
-  if (blocks) joist_block_kernels()->decode[JOIST_BLOCK_Q8_0](parts, from, x);
-  for (size_t k = 0; k < parts; k++, from += LEVELS + (blocks ? SCALE_BYTES : 0)) {
+    columns[c] = (struct joist_byte_column){level + c * rows->depth,
+                                            scale + c * each,
+                                            sum + c * each,
+                                            half + 2 * c * each,
+                                            whole ? of_256 + c * each / 8 : NULL,
+                                            whole_half + 2 * c * each};
+  const unsigned char *const from = call->in[1];
+  if (blocks) joist_block_kernels()->decode[type](parts / of_block, from, x);
+  for (size_t k = 0; k < parts; k++) {
+    const unsigned char *const block = from + k / of_block * block_bytes;
     int8_t *const to = level + k * LEVELS;
-    memcpy(to, from + (blocks ? SCALE_BYTES : 0), LEVELS);
-    scale[k] = blocks ? narrow_F16_to_f32((uint16_t)(from[0] | from[1] << 8)) : 1;
+    memcpy(to, block + scale_bytes + k % of_block * LEVELS, LEVELS);
+    scale[k] = 1;
+    uint32_t bits = 0;
+    for (size_t b = 0; b < scale_bytes; b++) bits |= (uint32_t)block[b] << 8 * b;
+    if (blocks) scale[k] = whole ? float_from_bits(bits) : narrow_F16_to_f32((uint16_t)bits);
+    of_256[k / of_block] = scale[k];
     bool wide = false;
     int total[2] = {0};
+    JOIST_VECTORIZE_LOOP
     for (size_t j = 0; j < LEVELS / 2; j++) {
       wide |= (to[j] == INT8_MIN) | (to[j + LEVELS / 2] == INT8_MIN);
       total[0] += to[j];
@@ -280,8 +310,10 @@ static joist_status multiply_bytes(struct rows *rows, const struct joist_call *c
     }
     for (size_t j = 0; j < LEVELS && !blocks; j++) x[k * LEVELS + j] = to[j];
     if (wide && few > 0) columns[k / each].level = NULL;
-    half[2 * k] = scale[k] * (float)total[0];
-    half[2 * k + 1] = scale[k] * (float)total[1];
+    for (size_t h = 0; h < 2; h++) {
+      whole_half[2 * k + h] = (int16_t)total[h];
+      half[2 * k + h] = scale[k] * (float)total[h];
+    }
     sum[k] = scale[k] * (float)(total[0] + total[1]);
   }
   rows->x = x;
