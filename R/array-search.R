@@ -124,13 +124,13 @@ colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_na
 
 #' Unique and repeated elements
 #'
-#' Find unique and repeated elements by their values, in column-major order: missing values equal
-#' one another, NaN equals NaN, and `-0` equals `0`.
+#' Find unique and repeated elements by their values, in column-major order, also of a matrix, where
+#' base R takes rows: missing values equal one another, NaN equals NaN, and `-0` equals `0`.
 #'
 #' @param x A tensor.
 #' @param incomparables `FALSE`, or values that count as equal to no other.
 #' @param fromLast `TRUE` to go backwards, so that the last of equal elements is kept.
-#' @param ... Ignored; `dims` and other arguments of reductions are refused.
+#' @param ... Ignored; `MARGIN`, `dims` and other arguments of reductions are refused.
 #' @return `unique()`: a tensor of rank 1 with the dtype of `x`, without names. `duplicated()`: a
 #'   logical vector with an element for each element of `x`. `anyDuplicated()`: the position of the
 #'   first repeated element, or 0.
@@ -147,6 +147,7 @@ colSums.nv_tensor <- function(x, na.rm = FALSE, dims = 1L) { # nolint: object_na
 duplicated.nv_tensor <- function(x, incomparables = FALSE,
                                  fromLast = FALSE, ...) { # nolint: object_name_linter.
   check_elements(x, "duplicated()")
+  check_no_dims("duplicated", "nv_group() of a list of columns", ...)
   check_flag(fromLast, "fromLast")
   if (fromLast) {
     return(rev(duplicated.nv_tensor(rev(x), incomparables)))
@@ -160,6 +161,7 @@ duplicated.nv_tensor <- function(x, incomparables = FALSE,
 #' @export
 anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
                                     fromLast = FALSE, ...) { # nolint: object_name_linter.
+  check_no_dims("anyDuplicated", "nv_group() of a list of columns", ...)
   n <- length(x)
   most <- 1024 # elements that are searched first
   while (most < n / 2 && has_elements(x) && isFALSE(incomparables) && isFALSE(fromLast)) {
@@ -179,7 +181,7 @@ anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
 unique.nv_tensor <- function(x, incomparables = FALSE,
                              fromLast = FALSE, ...) { # nolint: object_name_linter.
   check_elements(x, "unique()")
-  check_no_dims("unique", "nv_apply()", ...)
+  check_no_dims("unique", "nv_group() of a list of columns", ...)
   if (isFALSE(incomparables) && isFALSE(fromLast)) {
     return(.Call(joist_r_unique, x))
   }

@@ -59,7 +59,8 @@ check_no_dims <- function(name, instead, ...) {
   if (is.null(...names())) {
     return()
   }
-  unknown <- c("dims", "dim", "dimension", "axis", "margin", "drop", "keepdim", "keepdims", "dtype")
+  unknown <- c("dims", "dim", "dimension", "axis", "margin", "MARGIN", "drop", "keepdim")
+  unknown <- c(unknown, "keepdims", "dtype")
   found <- intersect(...names(), unknown)
   if (length(found) > 0L) {
     stop_joist(

@@ -210,7 +210,15 @@ dim.nv_tensor <- function(x) .Call(joist_r_dim_of, x)
 is.array.nv_tensor <- function(x) length(shape(x)) > 1L
 
 #' @export
-is.matrix.nv_tensor <- function(x) length(shape(x)) == 2L
+is.matrix.nv_tensor <- function(x) {
+  if (length(attr(x, "dtype", TRUE)) > 1L && !is.null(writing_frame())) {
+    stop_joist(
+      "joist_value_error", "write.table() would write NA for some elements of a matrix of ",
+      format(dtype(x)), "; give it as.data.frame(x)"
+    )
+  }
+  length(shape(x)) == 2L
+}
 
 #' Convert a tensor to an R vector or array
 #'
@@ -368,4 +376,18 @@ as.complex.nv_tensor <- function(x, ...) {
 }
 
 #' @export
-as.character.nv_tensor <- function(x, ...) as.vector.nv_tensor(x, "character")
+as.character.nv_tensor <- function(x, ...) {
+  text <- as.vector.nv_tensor(x, "character")
+  mark <- writing_frame()$dec
+  if (is.null(mark) || mark == ".") text else gsub(".", mark, text, fixed = TRUE)
+}
+
+# The frame of write.table() where that calls, which tells as.character() nothing of its decimal
+# mark, and gives a matrix to code that sees doubles.
+writing_frame <- function() {
+  for (level in seq_len(min(6L, sys.nframe() - 1L))) {
+    if (identical(sys.function(-level), utils::write.table)) {
+      return(sys.frame(-level))
+    }
+  }
+}

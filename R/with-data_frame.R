@@ -28,7 +28,9 @@
 #' A count of seconds or nanoseconds becomes a date by whole numbers:
 #' `as.POSIXct(x %/% 1000000000L, origin = "1970-01-01")`; `x / 1e9` would be `f32`.
 #'
-#' `write.csv()` and `write.table()` write all digits; `data.table::fwrite()` and [cat()] do not.
+#' `write.csv()` and `write.table()` write all digits of columns of rank 1; `data.table::fwrite()`
+#' and [cat()] do not. A tensor of rank 2 is written as R's doubles, and is an error where these lack
+#' one of its integers: write `as.data.frame(x)`.
 #' Read ids with `read.csv(file, colClasses = c(id = "character"))` and convert them with
 #' `nv_tensor(df$id, "i64")`.
 #'

@@ -206,6 +206,13 @@ test_that("nv_take_along() takes elements at positions along a dimension", {
   expect_error(nv_take_along(x, nv_tensor(matrix(1, 2, 3)), 1), class = "joist_dtype_error")
 })
 
+test_that("rows are no elements", {
+  m <- nv_tensor(matrix(c(1L, 2L, 1L, 3L, 4L, 3L), 3))
+  for (f in list(unique, duplicated, anyDuplicated)) {
+    expect_refusal(f(m, MARGIN = 1), "joist_value_error", "takes no `MARGIN`")
+  }
+})
+
 test_that("unique(), duplicated() and anyDuplicated() are base R's, from either end", {
   set.seed(44)
   for (d in dtypes()) {

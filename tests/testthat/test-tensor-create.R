@@ -506,7 +506,7 @@ test_that("elements in the pool are a vector like R's own", {
 })
 
 test_that("the memory of tensors comes back, also from vectors that R still had", {
-  for (k in 1:2) invisible(gc()) # what finalizers of other tests hold
+  for (k in 1:4) invisible(gc()) # what finalizers of other tests hold
   before <- nv_memory()[["used"]]
   x <- nv_fill(1, 1e5, "f64")
   v <- as_array(x)

@@ -150,6 +150,11 @@ test_that("data frames with tensors are shown", {
     }
   }
   file <- tempfile()
+  for (d in c("f64", "f32", "f16", "c64")) { # the decimal mark is that of R's own numbers
+    v <- if (d == "c64") c(0.5 + 1.5i, 2 - 0.25i) else c(0.5, 2.25)
+    text <- function(x) utils::capture.output(utils::write.csv2(data.frame(x, y = v)))
+    expect_identical(gsub("[ +]", "", text(nv_tensor(v, d))), gsub("[ +]", "", text(v)))
+  }
   utils::write.csv(data.frame(x = nv_tensor(c(0.5, 2), "f16"), y = 1:2), file, row.names = FALSE)
   expect_identical(utils::read.csv(file), data.frame(x = c(0.5, 2), y = 1:2))
 })
@@ -410,6 +415,10 @@ test_that("an integer that base R loses is put back, or an error where a tensor 
   expect_identical(df$id[1] + 1L, nv_tensor("9007199254740994", "i64"))
   written <- tempfile()
   utils::write.csv(df, written)
+  expect_match(readLines(written)[2], far)
+  m <- cbind(id = df$id, other = 1L)
+  expect_refusal(utils::write.csv(m, written), "joist_value_error", "as.data.frame(x)")
+  utils::write.csv(as.data.frame(m), written)
   expect_match(readLines(written)[2], far)
   near <- data.frame(id = nv_tensor(c("5", "17"), "i64"), v = 1:2)
   near[3L, "v"] <- 9L
