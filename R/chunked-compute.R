@@ -51,11 +51,17 @@
 #' `writable` where it does. Anything else than an array of a store that can be written to is an
 #' error.
 #'
-#' @section Workers: Blocks are computed by the workers of [future::plan()], with any backend, or
-#'   one after another in this session without a plan. Workers get the program and read and
+#' @section Workers: Blocks are computed by the workers of [future::plan()], with any backend, by
+#'   the daemons of the package \pkg{mirai}, if there are any, or one after another in this session.
+#'   Workers get the program and read and
 #'   write chunks themselves: they need to see the store under the same path. A worker uses its
-#'   share of the cores for threads: [future::availableCores()] in this session, divided by the
-#'   number of workers.
+#'   share of the cores for threads: [future::availableCores()] in this session (of \pkg{mirai}, as
+#'   many as joist may use here), divided by the number of workers.
+#'
+#'   A program begins in this session, and ends here, too, unless workers would do the rest of it
+#'   sooner, as far as can be told after 0.2 seconds, another number by `options(joist.alone = )`;
+#'   with 0, workers do all of it. They get as much at a time as makes calls cost less than a
+#'   twentieth of the work.
 #'
 #'   If a worker fails or dies, its blocks are tried again `retries` times: by any free worker, and
 #'   the last time by this session. Then the error names the block. Invalid data are an error at

@@ -1,16 +1,17 @@
-# Work on blocks, here or by the processes of the plan() of the package future.
+# Work on blocks, here or by the processes of the plan() of the package future, or by the daemons of
+# the package mirai.
 
 # Units of work, each a list of parts of blocks of the result: `blocks` that are to be combined,
 # from 0 on, the `level` in the tree where their part belongs, and whether it `ends` the block. The
 # parts of a unit have the same place among those of their blocks. There may be millions: how many
-# is `count`, and `at(k)` makes one.
+# is `count`, of how many `blocks` in all, and `at(k)` makes one.
 work_units <- function(program, wanted, workers) {
   inner <- inner_count(program)
   size <- unit_size(program, length(wanted), workers)
   level <- size$level
   pieces <- ceiling(inner / 2^level) # of a block of the result
   groups <- groups_of(program, wanted, size$tile)
-  list(count = groups$count * pieces, at = function(k) {
+  list(count = groups$count * pieces, blocks = length(wanted) * inner, at = function(k) {
     first <- (k - 1) %% pieces * 2^level
     last <- min(inner, first + 2^level) - 1
     lapply(groups$at((k - 1) %/% pieces + 1), function(block) {
@@ -24,6 +25,7 @@ work_units <- function(program, wanted, workers) {
 unit_size <- function(program, wanted, workers) {
   inner <- inner_count(program)
   most <- max(1, min(64, wanted * inner / (8 * workers)))
+  if (is_product(program) && workers > 1L) most <- max(1, min(128, wanted * inner / workers))
   level <- 0
   tile <- 1
   if (is_product(program)) {
@@ -72,18 +74,32 @@ is_product <- function(program) program$product
 # How many blocks make one of the result.
 inner_count <- function(program) prod(block_counts(program)[program$inner])
 
-# Runs on a worker. Returns the parts of a unit, NULL for parts already written to the target.
+# Runs on a worker. Returns what run_unit() gives of several units, and how long that took, or an
+# error, with the block where it was.
+run_units <- function(work, units) {
+  old <- options(joist.memory = work$memory)
+  threads <- nv_set_threads(work$threads)
+  on.exit({
+    nv_set_threads(threads)
+    options(old)
+  })
+  start <- proc.time()[[3L]]
+  at <- 1L
+  tryCatch(
+    {
+      parts <- lapply(seq_along(units), function(k) {
+        at <<- k
+        run_unit(work, units[[k]])
+      })
+      list(parts = parts, seconds = proc.time()[[3L]] - start)
+    },
+    error = function(e) structure(e, block = units[[at]][[1L]]$blocks[1L])
+  )
+}
+
+# The parts of a unit, NULL for parts already written to the target.
 run_unit <- function(work, unit) {
   program <- work$program
-  if (!is.null(work$threads)) {
-    threads <- nv_get_threads()
-    nv_set_threads(work$threads)
-    own <- options(joist.memory = work$memory)
-    on.exit({
-      nv_set_threads(threads)
-      options(own)
-    })
-  }
   own <- if (is.null(work$functions)) kept_functions(work) else work$functions
   if (is.null(program$lasts)) {
     return(run_each(work, own$block, vapply(unit, function(part) part$blocks, 0)))
@@ -138,9 +154,8 @@ kept_functions <- function(work) {
 run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
   if (is.null(wanted)) wanted <- seq_len(outer_count(program)) - 1
   workers <- worker_count()
-  work <- list(program = program, target = target)
   own <- functions_of(program)
-  if (workers == 1L) work$functions <- own else work$program$plan <- NULL
+  work <- list(program = program, target = target, functions = own)
   trees <- list()
   each_unit(work, work_units(program, wanted, workers), workers, retries, function(unit, got) {
     for (k in seq_along(unit)) {
@@ -161,74 +176,183 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
 outer_count <- function(program) prod(block_counts(program)[program$outer])
 
 worker_count <- function() {
-  if (!"future" %in% loadedNamespaces()) {
-    return(1L)
+  has <- function(package) package %in% loadedNamespaces()
+  if (has("future") && !inherits(future::plan(), "sequential")) {
+    return(as.integer(min(future::nbrOfWorkers(), 1024)))
   }
-  if (inherits(future::plan(), "sequential")) 1L else as.integer(min(future::nbrOfWorkers(), 1024))
+  if (has("mirai") && mirai::daemons_set()) max(1L, mirai::status()$connections) else 1L
 }
 
-# Calls take(unit, what run_unit() gave) for all units, in their order.
+is_mirai <- function() !"future" %in% loadedNamespaces() || inherits(future::plan(), "sequential")
+
+# Calls take(unit, what run_unit() gave) for all units, in their order. The first ones run here,
+# and so do all, unless workers would do the rest sooner.
 each_unit <- function(work, units, workers, retries, take) {
   step <- progress_of(units$count)
-  if (workers == 1L) {
-    for (k in seq_len(units$count)) {
-      unit <- units$at(k)
-      take(unit, run_unit(work, unit))
-      step()
+  take_all <- function(some, parts) {
+    for (k in seq_along(some)) {
+      take(some[[k]], parts[[k]])
+      if (is.null(attr(some[[k]], "begun"))) step()
     }
-    return(invisible(NULL))
   }
-  work$threads <- max(1L, as.integer(future::availableCores()) %/% workers)
+  if (workers > 1L) work$threads <- max(1L, core_count() %/% workers)
+  pace <- list(each = NA, start = proc.time(), first = 0, pays = if (workers == 1L) FALSE)
+  pace <- pace_of(pace, 0, 0, workers, work$threads)
+  queue <- queue_of(units, work$program)
+  ran <- 0
+  while (!isTRUE(pace$pays) && queue$count() > 0) {
+    unit <- queue$take(1, is.null(pace$pays))
+    take_all(unit, list(run_unit(work, unit[[1L]])))
+    blocks <- vapply(unit[[1L]], function(part) length(part$blocks), 0L)
+    ran <- ran + sum(blocks) * units$count / units$blocks
+    pace <- pace_of(pace, ran, units$count - ran, workers, work$threads)
+  }
+  run_there(work, queue, pace$each, workers, retries, take_all)
+}
+
+# By workers, which each get a batch of units at a time.
+run_there <- function(work, queue, each, workers, retries, take_all) {
   work$run <- unique_name()
   work$memory <- memory_budget()
+  work$functions <- work$program$plan <- NULL
   waiting <- list()
-  next_unit <- 1
-  while (length(waiting) > 0L || next_unit <= units$count) {
-    while (length(waiting) < workers && next_unit <= units$count) {
-      unit <- units$at(next_unit)
-      waiting[[length(waiting) + 1L]] <- list(unit = unit, future = start_unit(work, unit))
-      next_unit <- next_unit + 1
+  while (length(waiting) > 0L || queue$count() > 0) {
+    while (length(waiting) < workers && queue$count() > 0) {
+      batch <- queue$take(batch_size(each, queue$count(), workers))
+      waiting[[length(waiting) + 1L]] <- list(units = batch, started = start_units(work, batch))
     }
     oldest <- waiting[[1L]]
     waiting[[1L]] <- NULL
-    take(oldest$unit, unit_value(work, oldest, retries))
-    step()
+    got <- units_value(work, oldest, retries)
+    each <- got$seconds / length(oldest$units)
+    take_all(oldest$units, got$parts)
   }
+}
+
+# Units that nobody has taken; one may be in parts.
+queue_of <- function(units, program) {
+  left <- list()
+  done <- 0
+  list(count = function() length(left) + units$count - done, take = function(n, in_parts = FALSE) {
+    while (length(left) < n && done < units$count) {
+      done <<- done + 1
+      unit <- units$at(done)
+      left <<- c(left, if (in_parts) inner_parts(program, unit) else list(unit))
+    }
+    now <- left[seq_len(min(n, length(left)))]
+    left <<- left[-seq_along(now)]
+    now
+  })
+}
+
+# A unit of a matrix product, which takes long, as one for each of its inner blocks.
+inner_parts <- function(program, unit) {
+  n <- length(unit[[1L]]$blocks)
+  if (!is_product(program) || n == 1L) {
+    return(list(unit))
+  }
+  lapply(seq_len(n), function(k) {
+    part <- lapply(unit, function(part) {
+      list(blocks = part$blocks[k], level = 0, ends = part$ends && k == n)
+    })
+    structure(part, begun = if (k < n) TRUE)
+  })
+}
+
+core_count <- function() {
+  if (!is_mirai()) {
+    return(as.integer(future::availableCores()))
+  }
+  own <- nv_set_threads(1e6) # gives as many as there may be
+  nv_set_threads(own)
+}
+
+# After some units, or parts of them, that `ran` here: seconds for `each` of them by a worker, and
+# once that is known whether it `pays` to have the rest done by workers, which have to compile the
+# program, too. A program that waits for what it reads, or has one thread, leaves cores for workers.
+pace_of <- function(pace, ran, left, workers, threads) {
+  enough <- getOption("joist.alone", 0.2)
+  if (is.null(pace$pays) && enough <= 0) pace$pays <- TRUE
+  if (!is.null(pace$pays) || ran == 0) {
+    return(pace)
+  }
+  took <- proc.time() - pace$start
+  seconds <- took[[3L]]
+  begun <- pace$first > 0
+  if (!begun) pace[c("first", "units")] <- c(seconds, ran)
+  if (seconds < if (begun) enough else base::max(1, enough)) {
+    return(pace)
+  }
+  each <- if (begun) (seconds - pace$first) / (ran - pace$units) else seconds / ran
+  busy <- base::max(0.1, sum(took[1:2]) / seconds)
+  gain <- base::min(workers, workers * threads / busy)
+  pace$each <- each * workers / gain
+  pace$pays <- each * left * (1 - 1 / gain) > pace$first + 8 * call_seconds()
+  pace
+}
+
+# What it costs to call a worker.
+call_seconds <- function() if (is_mirai()) 0.001 else 0.05
+
+# Units that a worker gets at once: calls take up to 5 % of the work, and the last batches of all
+# workers are small. One where nothing is known.
+batch_size <- function(each, left, workers) {
+  if (is.na(each)) {
+    return(1)
+  }
+  times <- function(seconds) ceiling(seconds / base::max(each, 1e-4))
+  fair <- base::min(left %/% (2 * workers), times(10))
+  base::max(1, base::min(base::max(times(20 * call_seconds()), fair), ceiling(left / workers)))
 }
 
 # Returns an error instead of a future if the worker is gone. The call contains all that it needs:
 # each global variable would be sent in a separate message.
-start_unit <- function(work, unit) {
-  call <- as.call(list(run_unit, work, unit))
+start_units <- function(work, units) {
+  call <- as.call(list(run_units, work, units))
+  if (is_mirai()) {
+    return(mirai::mirai(call))
+  }
   tryCatch(
     future::future(call, substitute = FALSE, globals = FALSE, seed = NULL),
     error = identity
   )
 }
 
+# What run_units() gave, or an error.
+awaited <- function(started) {
+  if (inherits(started, "error")) {
+    return(started)
+  }
+  if (!inherits(started, "mirai")) {
+    return(tryCatch(future::value(started), error = identity))
+  }
+  got <- mirai::call_mirai(started)$data
+  if (mirai::is_error_value(got)) simpleError(paste("a daemon failed:", format(got))) else got
+}
+
 # Tried again where a worker fails, the last time in this process. What joist says of the data it
 # would say again.
-unit_value <- function(work, started, retries) {
-  future <- started$future
+units_value <- function(work, waiting, retries) {
+  started <- waiting$started
   for (again in 0:retries) {
-    got <- future
-    if (!inherits(got, "error")) got <- tryCatch(list(future::value(got)), error = identity)
+    got <- awaited(started)
     if (!inherits(got, "error")) {
-      return(got[[1L]])
+      return(got)
     }
     if (inherits(got, "joist_error")) stop(got)
     if (again + 1L < retries) {
-      future <- start_unit(work, started$unit)
+      started <- start_units(work, waiting$units)
     } else if (again < retries) {
-      here <- work
-      here$threads <- NULL
-      future <- tryCatch(list(run_unit(here, started$unit)), error = identity)
-      if (!inherits(future, "error")) {
-        return(future[[1L]])
+      work$threads <- nv_get_threads()
+      started <- run_units(work, waiting$units)
+      if (!inherits(started, "error")) {
+        return(started)
       }
     }
   }
-  place <- block_place(work$program, started$unit[[1L]]$blocks[1L]) + 1L
+  block <- attr(got, "block")
+  if (is.null(block)) block <- waiting$units[[1L]][[1L]]$blocks[1L]
+  place <- block_place(work$program, block) + 1L
   stop_joist(
     "joist_value_error", "block ", paste(place, collapse = ", "), " failed ",
     if (retries == 0L) "once" else paste(retries + 1L, "times"), ": ", conditionMessage(got)

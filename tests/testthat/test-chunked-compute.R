@@ -519,6 +519,7 @@ test_that("workers give the same bits, also where one is killed", {
   )
   alone <- lapply(programs, nv_compute)
   stored <- nv_store(scale(x), tempfile())[]
+  withr::local_options(joist.alone = 0)
   old <- future::plan(future::multisession, workers = 2L)
   on.exit(future::plan(old))
   expect_identical(lapply(programs, nv_compute), alone)

@@ -47,6 +47,7 @@ test_that("groups of chunked tensors have the same bits for any number of worker
   ids <- sample.int(5L, 200L, TRUE)
   one <- lapply(functions_of_chunks, function(f) f(z, ids, 5))
   withr::local_options(parallelly.fork.enable = TRUE)
+  withr::local_options(joist.alone = 0)
   old <- future::plan(future::multicore, workers = 2L)
   withr::defer(future::plan(old))
   for (name in names(one)) {

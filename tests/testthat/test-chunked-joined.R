@@ -120,6 +120,7 @@ test_that("workers join and gather, with the same bits, and runs are resumed", {
   want <- nv_compute(y)
   sums <- nv_compute(nv_reduce_sum(y, 2))
   withr::defer(future::plan("sequential"))
+  withr::local_options(joist.alone = 0)
   future::plan("multisession", workers = 2)
   expect_identical(nv_compute(y), want)
   expect_identical(nv_compute(nv_reduce_sum(y, 2)), sums)

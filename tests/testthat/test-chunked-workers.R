@@ -283,6 +283,7 @@ test_that("workers over sockets: the same bits, their threads, and one that dies
   quantiles <- nv_quantile(x, c(0.1, 0.5))
   expect_equal(as_array(alone[[1L]], "double"), exp(values) / 3, tolerance = 1e-6)
   expect_equal(as_array(alone[[3L]], "double"), crossprod(values), tolerance = 1e-5)
+  withr::local_options(joist.alone = 0)
   old <- future::plan(future::cluster, workers = c("localhost", "localhost"))
   on.exit(future::plan(old))
   unlink(list.files(seen, full.names = TRUE))

@@ -1,10 +1,10 @@
 # The same bits by every plan() of the package future: computed and stored, sequentially, by 2
-# workers of multisession, by 2 over sockets, and by Slurm.
+# workers of multisession, by 2 over sockets, by 2 daemons of mirai, and by Slurm.
 #
 #   Rscript tests/zarr/plans.R [PLAN...]
 #   sh tests/zarr/slurm.sh Rscript tests/zarr/plans.R slurm srun
 #
-# PLAN is multisession, sockets (both by default), slurm (jobs of future.batchtools) or srun
+# PLAN is multisession, sockets (both by default), mirai, slurm (jobs of future.batchtools) or srun
 # (workers over sockets that srun started).
 
 suppressPackageStartupMessages(library(joist))
@@ -77,6 +77,10 @@ start <- list(
     future::plan(future::cluster, workers = c("localhost", "localhost"))
     NULL
   },
+  mirai = function() {
+    mirai::daemons(2L)
+    NULL
+  },
   srun = function() {
     cluster <- parallelly::makeClusterPSOCK(
       2L,
@@ -100,10 +104,12 @@ start <- list(
     NULL
   }
 )
+options(joist.alone = 0) # nothing is computed here
 for (name in plans) {
   cluster <- start[[name]]()
   seconds <- system.time(got <- all_results(name))[[3L]]
   future::plan(future::sequential)
+  if (name == "mirai") mirai::daemons(0L)
   if (!is.null(cluster)) parallel::stopCluster(cluster)
   say(name, names(which(!mapply(identical, got, alone))), seconds)
 }
