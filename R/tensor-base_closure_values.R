@@ -198,6 +198,7 @@ largest_of <- function(parts, remove, larger) {
   counts <- lengths(parts)
   n <- if (any(counts == 0)) 0 else max(counts)
   first <- parts[[1L]]
+  if (n > 0 && any(n %% counts > 0)) warning("an argument will be fractionally recycled")
   long <- counts > 1
   if (sum(long) > 1L || any(counts[!long] != 1)) {
     shapes <- lapply(parts[long], part_shape)

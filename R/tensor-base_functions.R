@@ -57,6 +57,8 @@
 #' * Results that R's own C code computes element by element keep the dtype of the tensor if that
 #'   can hold them: `dnorm(x)` of `f32` is `f32`, rounded. Otherwise, as for fractions of integers
 #'   and for what 16-bit floats would round, they are an ambiguous `f64` or `c128`.
+#' * `pmin()` and `pmax()` repeat shorter operands, as base R does, with its warning where
+#'   the lengths do not match; [nv_min()] and [nv_max()] refuse them.
 #' * `x[1]` keeps rank 1 and the name; `x[[1]]` has rank 0 and no name, also in [jit()].
 #'   `lapply()` and `as.list()` give such scalars.
 #' * `match()` and `%in%` compare as `==` does, in the dtype of the tensor, so that

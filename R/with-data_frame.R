@@ -29,8 +29,8 @@
 #' `as.POSIXct(x %/% 1000000000L, origin = "1970-01-01")`; `x / 1e9` would be `f32`.
 #'
 #' `write.csv()` and `write.table()` write all digits of columns of rank 1; `data.table::fwrite()`
-#' and [cat()] do not. A tensor of rank 2 is written as R's doubles, and is an error where these lack
-#' one of its integers: write `as.data.frame(x)`.
+#' and [cat()] do not. A tensor of rank 2 is written as R's doubles, and is an error where these
+#' lack one of its integers: write `as.data.frame(x)`.
 #' Read ids with `read.csv(file, colClasses = c(id = "character"))` and convert them with
 #' `nv_tensor(df$id, "i64")`.
 #'

@@ -234,6 +234,18 @@ test_that("a tensor is repeated over the columns of an R matrix, and of no tenso
   }
 })
 
+test_that("pmin() and pmax() repeat operands as base R does, with its warning", {
+  v <- nv_tensor(c(1, 5, 3))
+  for (f in list(pmin, pmax)) {
+    for (g in list(f, jit(f))) {
+      expect_warning(odd <- g(v, 1:2), "an argument will be fractionally recycled", fixed = TRUE)
+      expect_identical(as.vector(odd), suppressWarnings(f(c(1, 5, 3), 1:2)))
+    }
+    expect_silent(even <- f(v, 1:6))
+    expect_identical(as.vector(even), f(c(1, 5, 3), 1:6))
+  }
+})
+
 test_that("pmin() and pmax() give tensors, whichever operand is one", {
   set.seed(5)
   for (d in real_dtypes()) {
