@@ -76,7 +76,7 @@ elements_in <- function(x, y, found) {
 #'
 #' `nv_histogram()` counts the elements in intervals, `nv_digitize()` says in which interval each
 #' element is: the number of `breaks` up to it, as [findInterval()]. Elements and breaks are
-#' compared as by [nv_searchsorted()], integers exactly.
+#' compared as by [nv_searchsorted()], integers exactly; by `nv_histogram()`, floats and R numbers, too.
 #'
 #' An interval of `nv_histogram()` has its lower break, and the last one both. Elements outside, NaN
 #' and missing values are not counted.
@@ -116,6 +116,7 @@ nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density =
   }
   # Elements are compared with R numbers as these are.
   breaks <- exact_beside(breaks, x)
+  if (is_float_dtype(x) && type_string(breaks) == "f64") x <- nv_convert(x, "f64")
   n <- length(breaks) - 1L
   if (n < 1L) stop_joist("joist_value_error", "`breaks` must be two numbers or more")
   bin <- nv_digitize(x, breaks)

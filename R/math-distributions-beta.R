@@ -240,6 +240,7 @@ t_quantile <- function(p, df, log) {
   # Of the square, where that would not be a double.
   logarithm <- -(both + t_tail_scale(n)) / n
   size <- nv_sqrt(n) * nv_ifelse(logarithm > 230, nv_exp(logarithm), nv_sqrt(ratio))
+  size <- nv_ifelse(logarithm > 700, nv_exp(logarithm + nv_log(n) / 2), size)
   value <- nv_ifelse(below, -size, size)
   value <- nv_ifelse(normal, if (log) normal_log_quantile(p) else normal_quantile(p), value)
   known <- df > 0 & (if (log) p <= 0 else p >= 0 & p <= 1)

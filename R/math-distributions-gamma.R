@@ -80,7 +80,13 @@ nv_qexp <- function(p, rate = 1, lower.tail = TRUE, log.p = FALSE) {
 nv_dgamma <- function(x, shape, rate = 1, log = FALSE) {
   check_flags(log = log)
   in_f64("nv_dgamma", list(x, shape, rate), function(x, shape, rate) {
-    value <- gamma_log_density(shape, x * rate) + nv_log(rate)
+    t <- x * rate
+    value <- gamma_log_density(shape, t) + nv_log(rate)
+    # The product may be less than any double.
+    tiny <- x > 0 & t < 1e-290 & rate > 0 & shape > 0
+    a <- nv_ifelse(tiny, shape, 1)
+    near <- a * nv_log(rate) + (a - 1) * nv_log(nv_ifelse(tiny, x, 1)) - nv_lgamma(a)
+    value <- nv_ifelse(tiny, near, value)
     point <- nv_ifelse(x == 0, Inf, -Inf)
     value <- nv_ifelse(shape == 0, point, value)
     density_of(nv_ifelse(rate > 0 & shape >= 0, value, NaN), log)

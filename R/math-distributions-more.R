@@ -258,8 +258,15 @@ nv_pf <- function(q, df1, df2, lower.tail = TRUE, log.p = FALSE) {
 nv_qf <- function(p, df1, df2, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   in_f64("nv_qf", list(p, df1, df2), function(p, df1, df2) {
-    ends <- beta_quantiles(df1 / 2, df2 / 2, log_share(p, log.p), lower.tail)
-    nv_ifelse(known_degrees(df1, df2), df2 / df1 * (ends[[1L]] / ends[[2L]]), NaN)
+    share <- log_share(p, log.p)
+    ends <- beta_quantiles(df1 / 2, df2 / 2, share, lower.tail)
+    ratio <- ends[[1L]] / ends[[2L]]
+    # Far out, where the share of the beta distribution would not be a double.
+    tail <- if (lower.tail) log_rest(share) else share
+    logarithm <- -(tail + nv_log(df2 / 2) + log_beta(df1 / 2, df2 / 2)) / (df2 / 2)
+    value <- df2 / df1 * ratio
+    value <- nv_ifelse(logarithm > 690, nv_exp(logarithm + nv_log(df2 / df1)), value)
+    nv_ifelse(known_degrees(df1, df2), value, NaN)
   })
 }
 

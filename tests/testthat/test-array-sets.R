@@ -62,6 +62,12 @@ test_that("histograms count as hist(), also by weights and as densities", {
   expect_identical(jit(function(x) nv_histogram(x, 4))(plain), equal)
   expect_identical(as_array(nv_histogram(plain, 2, c(4, 8))$counts, "double"), c(3, 0))
   expect_identical(as_array(nv_histogram(nv_tensor(c(2, 2)), 2)$breaks), c(1.5, 2, 2.5))
+  # R's breaks are not rounded to the dtype of the elements.
+  whole <- c(16777216, 16777218, 16777220)
+  counts <- function(x, breaks) as.vector(nv_histogram(x, breaks)$counts, "double")
+  expect_identical(counts(nv_tensor(whole, "f32"), 16777216:16777220 + 0), c(1, 0, 1, 1))
+  expect_identical(counts(nv_tensor(c(2048, 2050, 2052), "f16"), 2048:2052 + 0), c(1, 0, 1, 1))
+  expect_identical(counts(nv_tensor(c(0.1, 0.7), "f32"), c(0, 0.1, 0.7, 1)), c(0, 2, 0))
   expect_error(nv_histogram(nv_tensor(c(1, Inf)), 3), class = "joist_value_error")
 })
 

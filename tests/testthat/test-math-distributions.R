@@ -178,6 +178,21 @@ test_that("what is outside, infinite, or no parameter gives what base R gives, w
   far <- as.double(nv_pt(f64(c(-1e300, -1e200)), 0.1, log.p = TRUE))
   expect_equal(far, pt(c(-1e300, -1e200), 0.1, log.p = TRUE), tolerance = 1e-14)
   expect_equal(as.double(nv_qt(f64(1e-300), 1)), qt(1e-300, 1), tolerance = 1e-13)
+  # Near the greatest double; by mpmath, and by the tail that falls as a power.
+  far <- nv_qt(f64(-1.5941686504617625e-17), 0.053431081877950599, lower.tail = FALSE, log.p = TRUE)
+  expect_equal(as.double(far), -6.5217448e307, tolerance = 1e-7)
+  for (q in c(1e307, 7.4e307, 1.7e308)) {
+    for (df in c(0.01, 0.5, 1)) {
+      tail <- -df * log(q) + df / 2 * log(df) - log(df) - lbeta(df / 2, 0.5)
+      expect_equal(as.double(nv_qt(f64(tail), df, log.p = TRUE)), -q, tolerance = 1e-12)
+      share <- pf(q, df, df, lower.tail = FALSE, log.p = TRUE)
+      seen <- nv_qf(f64(share), df, df, lower.tail = FALSE, log.p = TRUE)
+      expect_equal(as.double(seen), q, tolerance = 1e-11)
+    }
+  }
+  # dgamma(x, a, r) is r^a x^(a - 1) / gamma(a) for a small product of r and x.
+  small <- as.double(nv_dgamma(f64(c(1e-320, 0)), 0.5, 1e-10))
+  expect_equal(small, c(sqrt(1e-10 / pi) / sqrt(1e-320), Inf), tolerance = 1e-12)
 })
 
 test_that("quantiles far out are where the logarithm of the tail is what was asked for", {
