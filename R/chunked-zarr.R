@@ -8,7 +8,8 @@
 #' If the arrays beside an array have the names of its dimensions, as xarray keeps coordinates, what
 #' is read from it has their values as its dimnames.
 #'
-#' A sparse matrix of AnnData, a group with `data`, `indices` and `indptr`, is a chunked tensor,
+#' Text of AnnData with missing values, a group with `values` and `mask`, is a character vector. A
+#' sparse matrix, a group with `data`, `indices` and `indptr`, is a chunked tensor,
 #' whose blocks of whole rows (CSR) or columns (CSC) are dense: sums, means, variances, `log1p()`,
 #' subsets and products read a few megabytes at a time. `as(x, "dgCMatrix")` makes a matrix of the
 #' package 'Matrix' of it, and of any chunked matrix.

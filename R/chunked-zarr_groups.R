@@ -18,7 +18,24 @@ open_group <- function(store, node, metadata, na, cf = FALSE) {
   names(members) <- inside
   where <- paste0(store$name, "/", node)
   sparse <- sparse_tensor(members, metadata$attributes, where)
-  if (is.null(sparse)) structure(members, zarr_attributes = metadata$attributes) else sparse
+  if (!is.null(sparse)) {
+    return(sparse)
+  }
+  text <- text_with_gaps(members, metadata$attributes, where)
+  if (is.null(text)) structure(members, zarr_attributes = metadata$attributes) else text
+}
+
+# Text of AnnData with missing values, `mask`, as a character vector; NULL for another group.
+text_with_gaps <- function(members, attributes, where) {
+  if (!identical(attributes[["encoding-type"]], "nullable-string-array") ||
+    !is.character(members$values)) {
+    return(NULL)
+  }
+  mask <- members$mask
+  if (!is_chunked(mask) || dtype(mask) != "bool" || length(mask) != length(members$values)) {
+    stop_field(where, "mask", "must be as many truths as `values`")
+  }
+  replace(members$values, which(as.vector(as_array(nv_compute(mask)))), NA)
 }
 
 marks_of <- function(node) paste0(node, c("zarr.json", ".zarray", ".zgroup"))

@@ -22,6 +22,21 @@ test_that("a store of anndata 0.12 is read in full", {
   expect_identical(as_array(csr$var$len[]), c(1.5, 2, 3))
 })
 
+test_that("text with missing values is read as anndata 0.13 writes it", {
+  folder <- tempfile()
+  for (type in c("nullable-string-array", "other")) {
+    nv_zarr_create_group(folder, type, attributes = list(`encoding-type` = type))
+    nv_store(nv_tensor(c(FALSE, TRUE, FALSE)), folder, paste0(type, "/mask"),
+      dimnames = list(values = c("a", "b", "\u00e9"))
+    )
+  }
+  all <- nv_zarr(folder)
+  expect_identical(all$`nullable-string-array`, c("a", NA, "\u00e9"))
+  expect_named(all$other, c("mask", "values"))
+  nv_store(nv_tensor(c(FALSE, TRUE)), folder, "nullable-string-array/mask", overwrite = TRUE)
+  expect_error(nv_zarr(folder), "`mask` must be as many", class = "joist_value_error")
+})
+
 test_that("text is read as zarr-python writes it", {
   folder <- file.path(saved_stores(), "anndata")
   want <- rbind(
