@@ -172,6 +172,10 @@ join_frames <- function(x, y, how, as, by = intersect(names(x), names(y)), by.x 
     names(taken) <- marked(names(taken), setdiff(both, by.x), suffixes[1L])
     names(beside) <- marked(names(beside), both, suffixes[2L])
     taken <- c(taken, beside)
+    twice <- unique(names(taken)[duplicated(names(taken))])
+    if (length(twice) > 0L) {
+      warning("names of several columns of the result: ", toString(dQuote(twice, FALSE)))
+    }
   }
   framed(taken, length(rows$x))
 }

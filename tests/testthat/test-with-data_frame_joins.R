@@ -186,3 +186,12 @@ test_that("keys of two classes are compared by their values, in either order", {
   )
   expect_named(named, c("k", "v", "k.y"))
 })
+
+test_that("several columns of one name are told of, as by merge()", {
+  x <- data.frame(k = 1:2, v = 1:2, v.x = 3:4)
+  expect_warning(
+    joined <- nv_merge(x, data.frame(k = 1:2, v = 5:6), by = "k", how = "inner"), "\"v.x\"",
+    fixed = TRUE
+  )
+  expect_named(joined, names(suppressWarnings(merge(x, data.frame(k = 1:2, v = 5:6), by = "k"))))
+})
