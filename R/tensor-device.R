@@ -9,9 +9,10 @@
 #' CPU. R numbers go wherever they are needed. Tensors must be on the same device: `nv_to()` moves
 #' one of them (an index on the CPU goes with a tensor on any device). Elementwise operations,
 #' reductions, cumulative operations, matrix products, operations that move elements, random numbers
-#' and positions of extremes (`nv_argmin()`, `nv_argmax()`) run on the GPU. The rest (sorting,
-#' searching, `unique()`, `nv_which()`, linear algebra) runs on the CPU with copies of its operands,
-#' which takes the time of the copies.
+#' and positions of extremes (`nv_argmin()`, `nv_argmax()`) run on the GPU, and so do values of
+#' packed tensors ([nv_packed]) of the types Q4_0 to Q8_0 and Q2_K to Q6_K and their products with
+#' `f32`. The rest (sorting, searching, `unique()`, `nv_which()`, linear algebra) runs on the CPU
+#' with copies of its operands, which takes the time of the copies.
 #'
 #' Integer and bool results have the CPU's bits. So should random numbers and other floats, with
 #' some exceptions: sums, products, means and matrix products (cumulative ones, too: see
@@ -21,7 +22,8 @@
 #' of 4 and 6 bits), the zero that stands for it may have the other sign.
 #'
 #' joist's code for GPUs is tested on the CPU with a stand-in for CUDA. It has been compared with
-#' the CPU in all dtypes on an H200 (CUDA 13.0), and in part on an H100.
+#' the CPU in all dtypes on an H200 (CUDA 13.0), and in part on an H100; the kernels of packed
+#' tensors have not.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. [saveRDS()] and other
 #' processes get the elements of a tensor on a GPU, and have them on the CPU. Once CUDA has been
@@ -32,7 +34,8 @@
 #' @param device A device or its name.
 #' @return `nv_device()`: a `joist_device`. `nv_devices()`: the names of the devices of this machine
 #'   that joist can use. `nv_to()`: a tensor with the dtype and data of `x` on `device`, or `x`
-#'   itself if it is there already. `nv_synchronize()`: `NULL`, invisibly.
+#'   itself if it is there already; a packed tensor stays packed. `nv_synchronize()`: `NULL`,
+#'   invisibly.
 #' @section Errors: `joist_device_error` for a device that does not exist or cannot be used, with
 #'   what is missing; when its memory is exhausted; and for a tensor whose data on the device was
 #'   lost.
@@ -54,6 +57,10 @@ nv_devices <- function() .Call(joist_r_device_names)
 #' @rdname nv_device
 #' @export
 nv_to <- function(x, device) {
+  if (is_packed(x)) {
+    parts <- packed_parts(x)
+    return(new_packed(nv_to(parts$bytes, device), parts$type, parts$turned))
+  }
   .Call(joist_r_to, as_operand(x), format(nv_device(device)))
 }
 

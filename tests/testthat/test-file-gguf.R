@@ -216,6 +216,7 @@ test_that("a matrix of 8 bits is multiplied by its blocks only where they lie al
   both <- nv_quantize(matrix(rnorm(64 * 2), 64), type = "q8_0")
   expect_product(crossprod(q, both), values(q), values(both), "turned, both of 8 bits")
   expect_product(t(crossprod(both, both)), values(both), values(both), "both of 8 bits")
+  expect_identical(nv_to(t(w), "cpu"), t(w))
   expect_error(crossprod(w, nv_quantize(1:32, type = "q8_0")), class = "joist_shape_error")
   expect_error(crossprod(w, nv_tensor(1:5, "i8")), class = "joist_shape_error")
   expect_error(nv_crossprod(w, q, accumulate = "f64"), "in f32", class = "joist_dtype_error")

@@ -20,6 +20,8 @@ static const struct joist_cuda_operation operations[JOIST_OP_COUNT] = {
     [JOIST_OP_PAD] = {.run = joist_cuda_pad},
     [JOIST_OP_GATHER] = {.run = joist_cuda_gather, .can = joist_cuda_can_gather},
     [JOIST_OP_MATMUL] = {.run = joist_cuda_multiply, .can = joist_cuda_can_multiply},
+    [JOIST_OP_UNPACK] = {.run = joist_cuda_unpack, .can = joist_cuda_can_unpack},
+    [JOIST_OP_PACKED_PRODUCT] = {.run = joist_cuda_unpack, .can = joist_cuda_can_unpack},
     [JOIST_OP_CUMSUM] = SCAN,
     [JOIST_OP_CUMPROD] = SCAN,
     [JOIST_OP_CUMMIN] = SCAN,

@@ -47,9 +47,10 @@ bool joist_cuda_reads_on_host(joist_op op, uint32_t k);
 joist_cuda_run_function joist_cuda_reshape, joist_cuda_iota, joist_cuda_take, joist_cuda_put,
     joist_cuda_concatenate, joist_cuda_permute, joist_cuda_slice, joist_cuda_update, joist_cuda_pad,
     joist_cuda_gather, joist_cuda_multiply, joist_cuda_accumulate, joist_cuda_locate,
-    joist_cuda_fold, joist_cuda_draw;
+    joist_cuda_fold, joist_cuda_draw, joist_cuda_unpack;
 joist_cuda_can_function joist_cuda_can_count, joist_cuda_can_take, joist_cuda_can_put,
     joist_cuda_can_gather, joist_cuda_can_multiply, joist_cuda_can_accumulate,
-    joist_cuda_can_locate, joist_cuda_can_fold, joist_cuda_can_draw, joist_cuda_can_draw_normal;
+    joist_cuda_can_locate, joist_cuda_can_fold, joist_cuda_can_draw, joist_cuda_can_draw_normal,
+    joist_cuda_can_unpack;
 
 #endif

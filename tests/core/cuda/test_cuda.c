@@ -387,6 +387,7 @@ static void test_broadcasts(void) {
 }
 
 #include "extremes.h"
+#include "packed.h"
 #include "moves.h"
 #include "on_cpu.h"
 #include "products.h"
@@ -588,6 +589,7 @@ int main(void) {
   test_transposes();
   test_draws();
   test_extremes();
+  test_packed();
   test_scans();
 #ifdef JOIST_TEST_GPU
   describe_products();
