@@ -115,12 +115,13 @@ nv_dequantize <- function(values, scales, block = NULL, block_dim = 1L, dtype = 
 
 packed_by_type <- function(x, type, block_dim) {
   check_text(type, "type")
-  check_dims(block_dim, "block_dim", ndims(x), single = TRUE)
+  rank <- ndims(x)
+  if (rank == 0L || !identical(block_dim, 1L)) check_dims(block_dim, "block_dim", rank, TRUE)
   facts <- named_type(toupper(type))$facts
   if (is.na(facts$code)) {
     stop_joist("joist_value_error", "there is no block type \"", type, "\"; see ?nv_packed")
   }
-  turned <- block_dim == 2L && ndims(x) == 2L
+  turned <- block_dim == 2L && rank == 2L
   if (block_dim > 1L && !turned) {
     stop_joist("joist_value_error", "blocks lie along dimension 1, or 2 of a matrix")
   }

@@ -3,7 +3,7 @@
 #
 #   Rscript bench/packed.R INCLUDE LIBRARIES [REPETITIONS] [TYPES]
 #
-# INCLUDE has ggml's headers and LIBRARIES its libggml-cpu.so and libggml-base.so. TYPES are joined
+# INCLUDE is the folder of ggml's headers, LIBRARIES that of its shared libraries. TYPES are joined
 # by commas. Prints the least elapsed times and joist's over ggml's, which quantizes the vector
 # within the product: of the product with a vector of f32, with a quantized one, and with quantizing
 # it; how many times as fast as the product of the f32 matrix the second is; and errors relative to
