@@ -256,7 +256,16 @@ nv_cross <- function(x, y, dim = 1L) {
     stop_joist("joist_shape_error", "both operands of a cross product must have an extent of 3")
   }
   along <- function(x) nv_roll(unname(x), -1L, dim)
+  type <- abstract_of(x) * abstract_of(y)
+  facts <- dtype_facts(dtype(type))
+  # Products fit 64 bits.
+  wide <- is_integer_dtype(type) && facts$bits <= 32 && format(dtype(type)) != "ui32"
+  if (wide) {
+    x <- nv_convert(x, "i64")
+    y <- nv_convert(y, "i64")
+  }
   rolled <- x * along(y) - along(x) * y
+  if (wide) rolled <- converted_into(rolled, dtype(type), ambiguous(type))
   same_names(along(rolled), rolled)
 }
 

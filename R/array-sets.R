@@ -76,7 +76,8 @@ elements_in <- function(x, y, found) {
 #'
 #' `nv_histogram()` counts the elements in intervals, `nv_digitize()` says in which interval each
 #' element is: the number of `breaks` up to it, as [findInterval()]. Elements and breaks are
-#' compared as by [nv_searchsorted()], integers exactly; by `nv_histogram()`, floats and R numbers, too.
+#' compared as by [nv_searchsorted()], integers exactly, and by `nv_histogram()` also floats with R
+#' numbers.
 #'
 #' An interval of `nv_histogram()` has its lower break, and the last one both. Elements outside, NaN
 #' and missing values are not counted.

@@ -125,6 +125,16 @@ result_of_moments <- function(x, last) {
   if (last$root) nv_sqrt(value) else value
 }
 
+# Part by part of complex numbers: infinite ones stay so.
+divided_parts <- function(sum, count) {
+  if (!is_complex_dtype(sum)) {
+    return(sum / count)
+  }
+  parts <- lapply(list(nv_real(sum), nv_imag(sum)), function(part) as.vector(part / nv_real(count)))
+  numbers <- complex(real = parts[[1L]], imaginary = parts[[2L]])
+  nv_tensor(numbers, dtype(sum), shape(sum), ambiguous(sum))
+}
+
 # The results of parts that are put together.
 finish_block <- function(program, parts) {
   if (!is.null(program$groups)) {
@@ -136,7 +146,7 @@ finish_block <- function(program, parts) {
   Map(function(last, part, type) {
     if (last$op == "mean") {
       count <- nv_scalar(prod(program$extents[program$inner]), "f64")
-      part <- part / nv_convert(count, dtype(part))
+      part <- divided_parts(part, nv_convert(count, dtype(part)))
     } else if (is_moments(last)) {
       part <- result_of_moments(part, last)
     }

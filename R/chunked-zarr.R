@@ -64,6 +64,7 @@
 #' @param cf `TRUE` for values as the CF conventions mean them: multiplied by the attribute
 #'   `scale_factor`, plus `add_offset`, and NaN where they are `_FillValue` or `missing_value` (a
 #'   chunked tensor has no missing values). Integers become `f64` where there is one of these.
+#'   `_Unsigned`, `"true"` or `"false"`, says whether integers have a sign.
 #' @param attributes A named list that is kept with the array or group, of `NULL`, plain vectors of
 #'   numbers, texts and logicals, and lists of these. `NA` becomes `NULL`; names of the elements of
 #'   a vector, and its dimensions, are not kept.

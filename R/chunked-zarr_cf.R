@@ -5,6 +5,9 @@
 # A chunked tensor of an array with these attributes. `fill` is the fill value of version 2 of Zarr,
 # where xarray keeps no attribute.
 cf_decoded <- function(x, attributes, where, fill = NULL) {
+  stored <- x
+  x <- with_cf_sign(x, attributes)
+  if (!is.null(fill)) fill <- with_cf_sign(fill, attributes)
   scale <- cf_number(attributes, "scale_factor", where)
   offset <- cf_number(attributes, "add_offset", where)
   fills <- c(
@@ -13,7 +16,7 @@ cf_decoded <- function(x, attributes, where, fill = NULL) {
   )
   if (is.null(attributes[["_FillValue"]]) && !is.null(fill)) fills <- c(fills, list(fill))
   if (is.null(scale) && is.null(offset) && length(fills) == 0L) {
-    return(x)
+    return(with_cf_marks(x, stored))
   }
   if (!is_integer_dtype(x) && !is_float_dtype(x)) {
     stop_field(where, "_FillValue", "or a scale of ", format(dtype(x)), " has no meaning")
@@ -23,8 +26,23 @@ cf_decoded <- function(x, attributes, where, fill = NULL) {
   if (!is.null(scale)) out <- out * nv_scalar(scale, as)
   if (!is.null(offset)) out <- out + nv_scalar(offset, as)
   for (one in fills) out <- nv_ifelse(x == one, nv_scalar(NaN, as), out) # NaN equals nothing
+  with_cf_marks(out, stored)
+}
+
+with_cf_marks <- function(out, x) {
   for (kept in c("zarr_attributes", "dimension_names")) attr(out, kept) <- attr(x, kept)
   out
+}
+
+# Formats without unsigned integers say `_Unsigned = "true"` (the NetCDF Users Guide, Appendix A).
+with_cf_sign <- function(x, attributes) {
+  unsigned <- tolower(as.character(attributes[["_Unsigned"]]))
+  from <- format(dtype(x))
+  to <- switch(dtype_kind(from),
+    int = if (identical(unsigned, "true")) paste0("u", from),
+    uint = if (identical(unsigned, "false")) substring(from, 2L)
+  )
+  if (is.null(to)) x else nv_bitcast_convert(x, to)
 }
 
 cf_number <- function(attributes, field, where) {
@@ -52,7 +70,11 @@ cf_fills <- function(values, field, x, where) {
   whole <- is_integer_dtype(x) && any(abs(values) > 2^53 | values != round(values))
   if (whole) wrong()
   lapply(as.double(values), function(value) {
-    tryCatch(nv_scalar(value, dtype(x)), joist_error = wrong)
+    # Of signed integers that are read as unsigned ones.
+    own <- format(dtype(x))
+    signed <- value < 0 && dtype_kind(own) == "uint"
+    one <- tryCatch(nv_scalar(value, if (signed) substring(own, 2L) else own), joist_error = wrong)
+    if (signed) nv_bitcast_convert(one, own) else one
   })
 }
 

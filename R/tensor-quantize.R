@@ -191,8 +191,10 @@ power_of_two_scales <- function(largest, type) {
   least <- nv_scalar(as.integer(floor(log2(as.numeric(type$max)))), "i32")
   bits <- nv_shift_right_logical(nv_bitcast_convert(largest, "ui32"), digits)
   exponent <- nv_sub(nv_convert(bits, "i32"), least)
-  normal <- nv_clamp(nv_scalar(1L, "i32"), exponent, nv_scalar(254L, "i32"))
-  power <- nv_bitcast_convert(nv_shift_left(nv_convert(normal, "ui32"), digits), "f32")
+  exponent <- nv_clamp(nv_scalar(0L, "i32"), exponent, nv_scalar(254L, "i32"))
+  power <- nv_bitcast_convert(nv_shift_left(nv_convert(exponent, "ui32"), digits), "f32")
+  # The least scale is subnormal in f32.
+  power <- nv_ifelse(nv_eq(power, nv_scalar(0, "f32")), nv_scalar(2^-127, "f32"), power)
   power <- nv_ifelse(nv_eq(largest, nv_scalar(0, "f32")), nv_scalar(1, "f32"), power)
   nv_convert(nv_ifelse(nv_is_finite(largest), power, nv_scalar(NaN, "f32")), "f8E8M0FNU")
 }

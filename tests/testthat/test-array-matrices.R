@@ -210,6 +210,19 @@ test_that("powers, exponentials, products and traces are what they are defined a
   expect_identical(as_array(cross), c(-8, 7, -2))
   rows <- nv_cross(nv_tensor(rbind(1:3, 3:1)), nv_tensor(rbind(4:6, 1:3)), dim = 2)
   expect_identical(as_array(rows), rbind(c(-3L, 6L, -3L), c(4L, -8L, 4L)))
+  # Exact until the result, which may saturate.
+  near <- nv_tensor(c(100, 100, 0), "i8")
+  far <- nv_tensor(c(0, 100, 100), "i8")
+  for (run in list(identity, jit)) {
+    saturated <- with_promotion(NULL, run(nv_cross)(near, far), on = c(overflow = "saturate"))
+    expect_identical(as_array(saturated), c(127L, -128L, 127L))
+    fits <- with_promotion(NULL, run(nv_cross)(near, near), on = c(overflow = "error"))
+    expect_identical(as_array(fits), integer(3))
+    warns <- function() with_promotion(NULL, run(nv_cross)(near, far), on = c(overflow = "warn"))
+    expect_warning(made <- warns(), class = "joist_overflow_warning")
+    expect_identical(as_array(made), c(16L, -16L, 16L))
+  }
+  expect_identical(type_of(nv_cross(near, far[c(1, 1, 1)])), "i8")
   for (offset in -5:5) {
     expect_equal(as_array(nv_trace(x, offset)), sum(a[col(a) - row(a) == offset]))
   }

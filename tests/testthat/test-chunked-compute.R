@@ -667,3 +667,14 @@ test_that("overflow of chunked tensors is that of tensors in memory", {
   turned <- with_promotion(NULL, nv_chunked(bits, 1) + 100L, on = c(overflow = "ok"))
   expect_identical(seen(identity, turned, c(overflow = "error")), c("-28", "-29", "103"))
 })
+
+test_that("means of infinite complex numbers are those in memory", {
+  numbers <- complex(real = c(4, 5, -Inf, 2), imaginary = c(1, Inf, 3, -1))
+  for (dtype in c("c64", "c128")) {
+    x <- nv_tensor(matrix(numbers, 2), dtype)
+    for (dims in list(NULL, 1L, 2L)) {
+      want <- as_array(nv_mean(x, dims))
+      expect_identical(as_array(nv_compute(nv_mean(nv_chunked(x, c(1, 2)), dims))), want)
+    }
+  }
+})

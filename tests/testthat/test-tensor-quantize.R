@@ -82,6 +82,10 @@ test_that("small numbers lose no more than others where scales have few digits",
 # The scale of a block is 2^(floor(log2(largest)) - floor(log2(max))): section 6.3 of the
 # specification.
 test_that("blocks have scales that are powers of two", {
+  small <- 2^c(-125, -128, -127, -130)
+  q <- nv_quantize(nv_tensor(small, "f32"), "f4E2M1FN", block = 2)
+  expect_identical(as.double(q$scales), c(2^-127, 2^-127))
+  expect_identical(as.double(q$values), c(4, 0.5, 1, 0))
   set.seed(2)
   x <- matrix(as_array(nv_tensor(rnorm(70 * 3) * 10^sample(-3:3, 210, TRUE), "f32")), 70)
   for (dtype in c("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E4M3FN", "f8E5M2", "i4", "i8")) {
