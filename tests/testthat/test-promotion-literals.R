@@ -126,6 +126,25 @@ test_that("a literal that does not fit is an error in jit() as well", {
   expect_identical(as_array(jit(function(x) x == -1L)(nv_tensor(1:3, "ui8"))), rep(FALSE, 3))
 })
 
+test_that("a number that would be 0 in a dtype is compared with as it is", {
+  operators <- list(`<`, `<=`, `>`, `>=`, `==`, `!=`)
+  for (d in setdiff(floats(), "f64")) {
+    if (!has_zero(d)) next
+    v <- c(0, held(1, d))
+    x <- nv_tensor(v, d)
+    for (tiny in c(5e-324, 1e-60)) for (number in c(tiny, -tiny)) {
+      for (f in operators) {
+        want <- f(v, number)
+        expect_identical(as.vector(f(x, number)), want, info = paste(d, number))
+        expect_identical(as.vector(f(number, x)), f(number, v), info = paste(d, number))
+        expect_identical(as.vector(jit(function(x) f(x, number))(x)), want, info = d)
+        expect_identical(as.vector(jit(f)(x, number)), want, info = d)
+      }
+    }
+  }
+  expect_identical(as.vector(nv_tensor(0.1, "f32") == 0.1), TRUE) # others are rounded
+})
+
 test_that("logical operations and the test of nv_ifelse() ask of R numbers whether they are zero", {
   numbers <- list(
     c(2, 0), c(0L, -7L), c(1e-300, -0), c(-Inf, 0.5), c(0i, 1i), as.raw(c(0, 200)), c(TRUE, FALSE)

@@ -283,6 +283,12 @@ bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype
          operand->high > (double)joist_dtype_max_int(dtype);
 }
 
+/* Whether a literal of one value would be 0 in the dtype, which it is not. */
+static bool vanishes(const struct joist_operand *operand, joist_dtype dtype) {
+  return operand->literal && operand->has_range && !operand->has_nan &&
+         operand->low == operand->high && joist_number_vanishes(operand->low, dtype);
+}
+
 /* The dtype that holds both the values of `dtype` and literals beyond them, as far as
  * a comparison needs to tell. */
 static joist_dtype wide_enough(joist_dtype dtype) {
@@ -415,7 +421,8 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
     if (whole || (literal && is_inexact(joined))) d->promoted.dtype = JOIST_DTYPE_NONE;
     return JOIST_OK;
   }
-  for (size_t k = 0; k < d->count; k++) exact |= joist_literal_beyond(&d->operands[k], joined);
+  for (size_t k = 0; k < d->count; k++)
+    exact |= joist_literal_beyond(&d->operands[k], joined) || vanishes(&d->operands[k], joined);
   if (exact) read_all_in(d, wide_enough(joined));
   return JOIST_OK;
 }

@@ -46,6 +46,14 @@ static bool doubles_change(size_t n, const double *values, joist_dtype real) {
   return false;
 }
 
+bool joist_number_vanishes(double value, joist_dtype dtype) {
+  double element, taken; /* the former of any float dtype */
+  if (value == 0 || joist_dtype_category(dtype) != JOIST_CATEGORY_FLOAT) return false;
+  joist_convert_find(JOIST_F64, dtype)(1, &value, &element);
+  joist_convert_find(dtype, JOIST_F64)(1, &element, &taken);
+  return taken == 0;
+}
+
 static bool whole_changes(int64_t value, joist_dtype real) {
   if (value == 0 && !joist_dtype_has_zero(real)) return true;
   if (value < 0 && !joist_dtype_has_sign(real)) return true;

@@ -43,4 +43,7 @@ unsigned joist_promotion_changes(struct joist_type from, struct joist_type to);
  * it is or not at all. */
 bool joist_literal_changes(joist_host host, const void *values, size_t n, joist_dtype dtype);
 
+/* Whether a number that is not 0 becomes 0 in a float dtype. */
+bool joist_number_vanishes(double value, joist_dtype dtype);
+
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/promotion/builtin_rules.h"
+#include "core/promotion/change.h"
 #include "r/audit/ledger.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
@@ -291,6 +292,12 @@ static bool is_beyond_default(const struct joist_r_value *value) {
   return beyond;
 }
 
+/* Whether it is a number that becomes 0, which comparisons tell from 0. */
+static bool vanishes(const struct joist_r_value *value, joist_dtype dtype) {
+  return value->count == 1 && value->host == JOIST_HOST_DOUBLE &&
+         joist_number_vanishes(*(const double *)value->data, dtype);
+}
+
 /* Elements for every input of the program, on the device that it runs on; what had to be
  * copied there goes into `owned`, a list; `here` is that of struct joist_run. False when a bare R
  * value does not fit the dtype that the trace read it in: the R function itself then says so, or,
@@ -333,7 +340,7 @@ static bool gather_inputs(SEXP compiled, const struct signature *signature,
     struct joist_error error;
     const joist_status status = joist_r_import(&value, source.dtype, read, &error);
     if (status == JOIST_INTERRUPTED) joist_r_raise(status, &error);
-    if (status != JOIST_OK) return false;
+    if (status != JOIST_OK || vanishes(&value, source.dtype)) return false;
     inputs[input] = read;
     here[input] = !device->host && value.count == 1;
     if (device->host || here[input]) continue;
