@@ -78,8 +78,8 @@ named_type <- function(name) {
 read_names <- new.env(parent = emptyenv())
 
 # How many elements of a tensor lie along its blocks.
-packed_depth <- function(parts) {
-  shape(parts$bytes)[1L] / parts$facts$bytes * parts$facts$elements
+packed_depth <- function(parts, extents) {
+  extents[1L] / parts$facts$bytes * parts$facts$elements
 }
 
 block_types <- function() .Call(joist_r_block_types)$name
@@ -108,7 +108,7 @@ as_tensor.nv_packed <- function(x, na = "missing", ...) unpacked(x)
 dim.nv_packed <- function(x) {
   parts <- packed_parts(x)
   extents <- as.integer(shape(parts$bytes))
-  extents[1L] <- as.integer(packed_depth(parts))
+  extents[1L] <- as.integer(packed_depth(parts, extents))
   if (parts$turned) rev(extents) else extents
 }
 
@@ -219,8 +219,10 @@ packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
   if (is.null(parts) || !is.null(others) && is_column_of(parts, others)) { # t(t(y) t(x))
     return(t(packed_product(rhs, lhs, !rhs_transposed, !lhs_transposed)))
   }
-  along <- lhs_transposed != parts$turned && ndims(parts$bytes) == 2L
-  if (along && !is.null(others) && goes_with(others, parts, rhs_transposed)) {
+  extents <- shape(parts$bytes)
+  along <- lhs_transposed != parts$turned && length(extents) == 2L
+  depth <- packed_depth(parts, extents)
+  if (along && !is.null(others) && goes_with(others, depth, rhs_transposed)) {
     return(product_of_bytes(parts, others$bytes))
   }
   plain <- packed_factor(rhs)
@@ -239,10 +241,11 @@ product_of_bytes <- function(parts, x) {
   .Call(joist_r_operation, "packed_product", list(parts$bytes, x), attributes)
 }
 
-# Whether integers lie along the blocks of a matrix.
-goes_with <- function(x, w, transposed) {
-  x$type %of% byte_types && x$turned == transposed && ndims(x$bytes) == 2L &&
-    packed_depth(x) == packed_depth(w)
+# Whether integers lie along the blocks of a matrix that have so many elements.
+goes_with <- function(x, depth, transposed) {
+  extents <- shape(x$bytes)
+  x$type %of% byte_types && x$turned == transposed && length(extents) == 2L &&
+    packed_depth(x, extents) == depth
 }
 
 # Whether a packed operand serves as the integers that another is multiplied with: the smaller one,
