@@ -105,6 +105,7 @@ nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = N
       "`shape` has ", count_of(length(shape), "extent")
     )
   }
+  check_number(start, "start")
   numbers <- .Call(joist_r_operation, "iota", list(), list(
     dim = dim, from = start, shape = shape, dtype = dtype_or_default(dtype, 1L),
     ambiguous = ambiguous

@@ -223,3 +223,16 @@ test_that("a missing argument is base R's error, with the user's call", {
     expect_identical(conditionMessage(error), tryCatch(f(), error = conditionMessage))
   }
 })
+
+test_that("errors name what was called and given", {
+  for (f in list(
+    function() nv_rgeom(3, 1e-12), function() nv_rbernoulli(3, 2),
+    function() nv_rmultinom(2, 300L, c(0.5, 0.5), "ui8")
+  )) {
+    e <- expect_error(f(), class = "joist_value_error")
+    expect_no_match(conditionMessage(e), "nv_r", fixed = TRUE)
+  }
+  m <- nv_tensor(matrix(1:4, 2, dimnames = list(c("a", "b"), c("x", "y"))))
+  expect_refusal(m[cbind("a", "x")], "joist_value_error", "a matrix of names")
+  expect_refusal(nv_iota(1, "i64", 2, start = "9"), "joist_value_error", "`start`")
+})

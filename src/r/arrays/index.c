@@ -19,7 +19,8 @@ static _Noreturn void not_an_index(const char *what) {
 static const char *name_of_kind(SEXP object) {
   SEXP class = Rf_getAttrib(object, R_ClassSymbol);
   if (TYPEOF(class) == STRSXP && XLENGTH(class) > 0) return CHAR(STRING_ELT(class, 0));
-  return TYPEOF(object) == STRSXP ? "names" : Rf_type2char(TYPEOF(object));
+  if (TYPEOF(object) == STRSXP) return Rf_isMatrix(object) ? "a matrix of names" : "names";
+  return Rf_type2char(TYPEOF(object));
 }
 
 void joist_r_list_mask(const uint8_t *mask, size_t extent, struct joist_index *index) {
