@@ -110,6 +110,8 @@ run_unit <- function(work, unit) {
   for (turn in block_turns(program, seq_along(blocks), length(unit))) {
     done <- run_blocks(program, own$block, blocks[turn])
     for (j in seq_along(turn)) trees[[(turn[j] - 1L) %% length(unit) + 1L]]$add(done[[j]], 0L)
+    done <- NULL
+    collect_blocks(program, length(turn))
   }
   lapply(trees, function(tree) tree$result())
 }
@@ -122,6 +124,8 @@ run_each <- function(work, f, ks) {
       return(blocks)
     }
     write_parts(work$target, lapply(some, function(k) result_start(work$program, k)), blocks)
+    blocks <- NULL
+    collect_blocks(work$program, length(some))
     vector("list", length(some))
   })
   do.call(c, done)
@@ -130,6 +134,15 @@ run_each <- function(work, f, ks) {
 # Blocks that are computed at a time: those of a tile, and otherwise as in_turns() says.
 block_turns <- function(program, ks, tile) {
   in_turns(ks, sum(leaf_bytes(program)), if (is_product(program)) tile else 1)
+}
+
+# Blocks are not kept until R collects them by itself: those that are in use then would be for long.
+collect_blocks <- function(program, n) {
+  counted$read <- sum(counted$read, n * sum(leaf_bytes(program)))
+  if (counted$read > memory_budget() / 16) {
+    counted$read <- 0
+    gc(verbose = FALSE, full = FALSE)
+  }
 }
 
 # What computes a block, and what puts parts together.

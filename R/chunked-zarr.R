@@ -38,8 +38,8 @@
 #'
 #' The format has no missing values: give `na` a value to write in their place.
 #'
-#' An array at an address, `http://`, `https://` or `s3://` (see [nv_zarr_store()]), can be read, and
-#' written to S3. A group at an address of the web is read through its
+#' An array at an address, `http://`, `https://` or `s3://` (see [nv_zarr_store()]), can be read,
+#' and written to S3. A group at an address of the web is read through its
 #' consolidated metadata; without these it cannot list its members: give the address of the array.
 #'
 #' @param path The name of a folder, an address, or a store that [nv_zarr_store()] made.

@@ -21,7 +21,14 @@ read_metadata <- function(store, node) {
   }
   key <- paste0(node, ".zarray")
   json <- metadata_at(store, key)
-  attributes <- function() plain_json(metadata_at(store, paste0(node, ".zattrs")))
+  attributes <- function() {
+    key <- paste0(node, ".zattrs")
+    found <- metadata_at(store, key)
+    if (!is.null(found) && !is_object_json(found)) {
+      stop_joist("joist_value_error", key, ": is not a JSON object")
+    }
+    plain_json(found)
+  }
   if (!is.null(json)) {
     array <- c(metadata_of_v2(json, key), list(attributes = attributes()))
     # As xarray keeps them in version 2.

@@ -194,6 +194,14 @@ test_that("metadata that is wrong is an error that names the field", {
   expect_error(nv_zarr(tempfile()), "no Zarr array", class = "joist_value_error")
 })
 
+test_that("attributes of version 2 that are no object are an error that names the key", {
+  folder <- tempfile()
+  dir.create(folder)
+  writeLines("{\"zarr_format\": 2}", file.path(folder, ".zgroup"))
+  writeLines("64", file.path(folder, ".zattrs"))
+  expect_error(nv_zarr(folder), ".zattrs: is not a JSON object", class = "joist_value_error")
+})
+
 test_that("version 2's fields are named, too", {
   folder <- tempfile()
   fields <- c(
