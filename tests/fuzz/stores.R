@@ -51,7 +51,8 @@ cast <- codec("cast_value",
   data_type = "\"int16\"", rounding = "\"nearest-away\"", out_of_range = "\"clamp\"",
   scalar_map = "{\"encode\":[[\"NaN\",-1]],\"decode\":[[-1,\"NaN\"]]}"
 )
-made <- function(type, codecs, grid = "[4,6]", fill = "0", kind = "regular", field = "chunk_shape") {
+made <- function(type, codecs, grid = "[4,6]", fill = "0", kind = "regular",
+                 field = "chunk_shape") {
   text <- sprintf(paste0(
     "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[6,7],\"data_type\":%s,",
     "\"chunk_grid\":%s,\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":%s,",
@@ -63,7 +64,8 @@ made <- function(type, codecs, grid = "[4,6]", fill = "0", kind = "regular", fie
   x <- nv_zarr(nv_zarr_store(
     get = function(key) all[[key]], put = function(key, bytes) assign(key, bytes, envir = all)
   ))
-  if (is_tensor(x) && kind == "regular") x[] <- nv_convert(nv_tensor(matrix(1:42, 6) %% 8L), dtype(x))
+  values <- nv_tensor(matrix(1:42, 6) %% 8L)
+  if (is_tensor(x) && kind == "regular") x[] <- nv_convert(values, dtype(x))
   as.list(all)
 }
 seeds <- c(seeds, list(
@@ -147,7 +149,9 @@ while (proc.time()[[3L]] < ends) {
       use(suppressWarnings(nv_zarr(store_of(files, sample.int(4L, 1L) > 1L))))
       "read"
     },
-    joist_error = function(e) "refused", error = function(e) paste(conditionMessage(e), "in", deparse(conditionCall(e))[1L])
+    joist_error = function(e) "refused", error = function(e) {
+      paste(conditionMessage(e), "in", deparse(conditionCall(e))[1L])
+    }
   )
   if (proc.time()[[3L]] - start > 10) said <- "it took more than 10 seconds"
   if (!said %in% names(outcomes)) {
