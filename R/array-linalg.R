@@ -222,8 +222,18 @@ factor_of <- function(qr, factor, complete, plain = TRUE) {
 }
 
 solve_by_qr <- function(a, b = NULL, tol = 1e-07) {
-  if (!inherits(a, "nv_qr")) a <- qr(a, tol = tol)
+  if (!inherits(a, "nv_qr")) a <- qr(widened_for(a, b), tol = tol)
   least_squares(a, if (is.null(b)) nv_eye(shape(a$Q)[1L], dtype(a$Q)) else b)
+}
+
+# A matrix that is to be decomposed, in the dtype of the solution for that right side.
+widened_for <- function(a, b) {
+  if (!is_tensor(a) || !is_tensor(b)) {
+    return(a)
+  }
+  in_float <- function(x) if (is_complex_dtype(x)) none_of(x) else float_operand(none_of(x))
+  type <- nv_mul(in_float(a), in_float(b))
+  if (dtype(type) == dtype(in_float(a))) a else converted_into(a, dtype(type), ambiguous(type))
 }
 
 least_squares <- function(qr, y) {

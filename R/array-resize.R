@@ -116,9 +116,9 @@ resize_taps <- function(extent, size, method, antialias) {
 nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   parts <- lapply(list(x, xp, fp), function(x) none_of(as_operand(x)))
   type <- parts[[3L]] + nv_div(nv_sub(parts[[1L]], parts[[2L]]), parts[[2L]]) * parts[[3L]]
-  x <- as_points(x)
-  xp <- if (is_tensor(xp)) as_points(xp) else nv_flatten(as_points(xp))
-  fp <- if (is_tensor(fp)) as_points(fp) else nv_flatten(as_points(fp))
+  x <- as_points(x, type)
+  xp <- if (is_tensor(xp)) as_points(xp, type) else nv_flatten(as_points(xp))
+  fp <- if (is_tensor(fp)) as_points(fp, type) else nv_flatten(as_points(fp))
   n <- length(xp)
   if (ndims(xp) != 1L || ndims(fp) != 1L || length(fp) != n || n < 1L) {
     stop_joist(
@@ -178,4 +178,9 @@ on_line <- function(x, xp, fp) {
 }
 
 # Differences of 64-bit integers are exact.
-as_points <- function(x) if (is_tensor(x) && is_int64(x)) x else summed_in_double(x)
+as_points <- function(x, type = NULL) {
+  if (is_tensor(x) && is_int64(x)) {
+    return(x)
+  }
+  if (is.null(type)) summed_in_double(x) else computed_for(x, type)
+}

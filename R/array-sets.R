@@ -255,12 +255,13 @@ nv_trapz <- function(y, x = NULL, dx = 1, dim = 1L) {
     check_number(dx, "dx")
   } else {
     type <- nv_mul(none_of(type), float_operand(none_of(as_operand(x))))
+    y <- computed_for(y, type)
     x <- exact_beside(x, y)
     if (ndims(x) == 1L) x <- nv_reshape(x, replace(rep(1L, length(extents)), dim, length(x)))
     if (ndims(x) != length(extents) || shape(x)[dim] != extents[dim]) {
       stop_joist("joist_shape_error", "`x` and `y` differ in their extent along dimension ", dim)
     }
-    own <- if (is_inexact_dtype(x)) summed_in_double(x) else from_least(x, NULL)
+    own <- if (is_inexact_dtype(x)) computed_for(x, type) else from_least(x, NULL)
     dx <- do.call(nv_sub, parts(nv_broadcast_to(own, extents)))
   }
   like(nv_reduce_sum(do.call(nv_add, parts(y)) * dx / 2, dim), nv_reduce_sum(none_of(type)))
@@ -271,4 +272,9 @@ nv_trapz <- function(y, x = NULL, dx = 1, dim = 1L) {
 summed_in_double <- function(x) {
   wide <- is_tensor(x) && type_string(x) %of% c("f32", "f64", "c64", "c128")
   if (wide && !is_number(x)) x else in_double(x)
+}
+
+# The same, for a result of such a type: a difference in f32 would not be one of f64.
+computed_for <- function(x, type) {
+  if (format(dtype(type)) %of% c("f64", "c128")) in_double(x) else summed_in_double(x)
 }

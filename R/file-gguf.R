@@ -133,9 +133,10 @@ check_gguf_parts <- function(headers) {
 #'
 #' Write tensors and packed tensors to a GGUF file of version 3, with metadata.
 #'
-#' Dimensions keep their order, the first is the fastest. Tensors are aligned to 32 bytes. Bytes
-#' of a [nv_packed] tensor are written as they are; a packed matrix that is turned by `t()` is an
-#' error, as blocks have to lie along the first dimension.
+#' Dimensions keep their order, the first is the fastest. Tensors are aligned to 32 bytes, or as
+#' `general.alignment` of the metadata says, a `ui32`. Bytes of a [nv_packed] tensor are written as
+#' they are; a packed matrix that is turned by `t()` is an error, as blocks have to lie along the
+#' first dimension.
 #'
 #' Metadata is a named list: strings and logical values, R integers (written as i32), R doubles
 #' (as f64), tensors of the integer dtypes of 8 to 64 bits, of `f32` or `f64` (as their dtype),
@@ -169,7 +170,7 @@ nv_write_gguf <- function(x, path, metadata = NULL, na = NULL) {
     own <- as_operand(x[[k]], guess = FALSE)
     x[[k]] <- filled_missing(own, na, "GGUF files", element_name(x, k))
   }
-  alignment <- 32
+  alignment <- gguf_alignment(metadata$general.alignment)
   offset <- 0
   infos <- lapply(seq_along(x), function(k) {
     info <- gguf_info(x[[k]], names(x)[k], offset)
@@ -184,8 +185,22 @@ nv_write_gguf <- function(x, path, metadata = NULL, na = NULL) {
   )
   header <- c(header, raw(-length(header) %% alignment))
   bytes <- lapply(x, function(x) if (is_packed(x)) packed_parts(x)$bytes else x)
-  .Call(joist_r_write_gguf, path, header, bytes, .Platform$endian == "big")
+  .Call(joist_r_write_gguf, path, header, bytes, alignment, .Platform$endian == "big")
   invisible(NULL)
+}
+
+gguf_alignment <- function(x) {
+  if (is.null(x)) {
+    return(32)
+  }
+  valid <- is_tensor(x) && type_string(x) == "ui32" && length(x) == 1L
+  if (!valid || !as.double(x) %of% 2^(3:20)) {
+    stop_joist(
+      "joist_value_error", "general.alignment of `metadata` must be a power of 2 from 8 to 2^20, ",
+      "of dtype ui32"
+    )
+  }
+  as.double(x)
 }
 
 # The header entry of a tensor, and its bytes.

@@ -136,11 +136,10 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   # R numbers are reduced by R, and meet the tensor as one number, whose value is exact.
   plain <- vapply(parts, is_plain_numbers, NA)
   number <- if (any(plain)) list(summary_of_plain(.Generic, unlist(parts[plain])))
-  parts <- lapply(parts[!plain], function(x) {
-    part <- .Call(joist_r_summary, .Generic, x)
+  tensors <- lapply(parts[!plain], function(x) {
+    part <- summary_of_one(.Generic, x)
     if (is_tensor(x)) part else beside(part, first)
   })
-  parts <- c(parts, number)
   combine <- switch(.Generic,
     sum = nv_add,
     prod = nv_mul,
@@ -149,7 +148,17 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     any = nv_or,
     all = nv_and
   )
-  Reduce(combine, parts)
+  out <- Reduce(combine, c(tensors, number))
+  wide <- if (.Generic %of% c("sum", "prod")) {
+    switch(dtype_kind(dtype(out)), float = "f64", complex = "c128")
+  }
+  dtypes <- vapply(c(tensors, list(out)), function(x) format(dtype(x)), "")
+  if (is.null(wide) || all(dtypes == wide)) {
+    return(out)
+  }
+  # Rounded once: neither each of them to its dtype, nor each of their sums.
+  reduce <- if (.Generic == "sum") nv_reduce_sum else nv_reduce_prod
+  like(Reduce(combine, c(lapply(parts[!plain], reduce, dtype = wide), number)), out)
 }
 
 is_plain_numbers <- function(x) (is.numeric(x) || is.logical(x)) && !is.object(x)

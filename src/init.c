@@ -131,7 +131,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_block_types, 0),
     ENTRY(joist_r_gguf, 1),
     ENTRY(joist_r_gguf_code, 1),
-    ENTRY(joist_r_write_gguf, 4),
+    ENTRY(joist_r_write_gguf, 5),
     ENTRY(joist_r_read_gguf, 4),
     ENTRY(joist_r_read_safetensors, 6),
     ENTRY(joist_r_write_safetensors, 3),

@@ -275,3 +275,16 @@ test_that("components of cross products and elements of nv_expm() keep their nam
   m <- matrix(1:4 + 0, 2, dimnames = list(c("r", "s"), c("A", "B")))
   expect_identical(dimnames(nv_expm(nv_tensor(m))), dimnames(m))
 })
+
+test_that("a matrix is decomposed in the dtype of the solution", {
+  a <- matrix(c(0.125, 2.5, -3.75, 1e5, 7.25, 0.375), 3)
+  b <- c(1.1, 2, 3.3)
+  want <- base::qr.solve(a, b)
+  for (d in c("f32", "f64", "c64")) {
+    for (f in list(nv_lstsq, qr.solve)) {
+      made <- f(nv_tensor(a, d), nv_tensor(b, "f64"))
+      expect_equal(as_array(made), if (d == "c64") want + 0i else want, tolerance = 1e-13)
+    }
+  }
+  expect_identical(type_of(nv_lstsq(nv_tensor(a, "f32"), b)), "f32")
+})

@@ -114,3 +114,12 @@ test_that("nv_interp() gives the values of points, beside infinite and missing o
   )
   expect_identical(as_array(below), c(0, 0.5))
 })
+
+test_that("interpolation takes differences in the dtype of its result", {
+  f <- c(0.5, 2.5, -3, 1e10)
+  for (d in c("f32", "f64")) for (e in c("f32", "f64")) {
+    if (d == "f32" && e == "f32") next
+    made <- nv_interp(nv_tensor(c(0.25, 2.5), "f64"), nv_tensor(0:3, d), nv_tensor(f, e))
+    expect_identical(as.vector(made), approx(0:3, f, c(0.25, 2.5))$y)
+  }
+})

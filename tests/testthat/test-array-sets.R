@@ -175,3 +175,11 @@ test_that("R numbers that do not fit the dtype are an error in nv_union()", {
   expect_error(nv_union(300L, x), "does not fit ui8", class = "joist_value_error")
   expect_identical(nv_union(x, c(30L, 1L)), nv_tensor(c(44, 1, 30), "ui8"))
 })
+
+test_that("integrals are of sums in the dtype of the result", {
+  y <- c(0.5, 2.5, -3, 1e10, 7, 0.25)
+  for (d in c("f32", "f64")) for (e in setdiff(c("f32", "f64"), if (d == "f32") "f32")) {
+    made <- nv_trapz(nv_tensor(y, d), nv_tensor(0:5, e))
+    expect_identical(as.vector(made), sum((y[-1] + y[-6]) / 2))
+  }
+})

@@ -301,3 +301,20 @@ test_that("blocks that cannot be made are errors", {
   expect_identical(dim(w), c(3L, 64L))
   expect_equal(as_array(w %*% rep(1, 64)), matrix(64, 3, 1), tolerance = 1e-3)
 })
+
+test_that("tensors are aligned as the metadata says", {
+  path <- withr::local_tempfile(fileext = ".gguf")
+  x <- list(a = nv_tensor(1:3, "i8"), b = nv_tensor(4:6, "i16"))
+  for (n in c(8, 32, 4096)) {
+    nv_write_gguf(x, path, list(general.alignment = nv_scalar(n, "ui32")))
+    back <- nv_read_gguf(path)
+    expect_identical(back$a, x$a)
+    expect_identical(back$b, x$b)
+    expect_identical(file.size(path) %% n, 0)
+  }
+  for (n in list(64L, nv_scalar(3L, "ui32"), nv_scalar(64L, "i64"), nv_tensor(c(8L, 8L), "ui32"))) {
+    expect_refusal(
+      nv_write_gguf(x, path, list(general.alignment = n)), "joist_value_error", "a power of 2"
+    )
+  }
+})

@@ -379,3 +379,16 @@ test_that("all.equal() tells 64-bit integers apart that are one double", {
   expect_true(all.equal(a, b))
   expect_true(all.equal(a, a, tolerance = 0))
 })
+
+test_that("sums and products of several tensors are rounded once", {
+  h <- nv_tensor(c(60000, 2.5, 9, 3), "f16")
+  y <- nv_tensor(c(1.1, 2), "f64")
+  for (f in list(sum, jit(function(x, y) sum(x, y)))) {
+    expect_identical(as.vector(f(h, y)), 60000 + 2.5 + 9 + 3 + (1.1 + 2))
+  }
+  expect_identical(as.vector(prod(nv_tensor(c(300, 300), "f16"), nv_tensor(0.5, "f64"))), 45000)
+  one <- nv_tensor(1, "f32")
+  expect_identical(sum(nv_tensor(2^24, "f32"), one, one), nv_tensor(2^24 + 2, "f32", integer()))
+  expect_identical(type_of(sum(h, nv_tensor(1:3, "i8"))), "f16")
+  expect_identical(type_of(sum(nv_tensor(1i), one)), "c64")
+})

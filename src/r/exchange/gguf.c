@@ -245,8 +245,9 @@ SEXP joist_r_gguf_code(SEXP dtype) {
 /* ---- writing ---- */
 
 /* A tensor and as many zeros as the next one needs to be aligned. */
-SEXP joist_r_write_gguf(SEXP path, SEXP header, SEXP tensors, SEXP swapped) {
-  static const unsigned char zeros[JOIST_GGUF_ALIGNMENT];
+SEXP joist_r_write_gguf(SEXP path, SEXP header, SEXP tensors, SEXP alignment, SEXP swapped) {
+  const size_t aligned = (size_t)Rf_asReal(alignment);
+  const void *const zeros = memset(R_alloc(aligned, 1), 0, aligned);
   const R_xlen_t n = XLENGTH(tensors);
   struct joist_elements *const elements = (void *)R_alloc(2 * (size_t)n + 1, sizeof *elements);
   const void **const data = (void *)R_alloc(2 * (size_t)n + 1, sizeof *data);
@@ -257,7 +258,7 @@ SEXP joist_r_write_gguf(SEXP path, SEXP header, SEXP tensors, SEXP swapped) {
     elements[2 * k] = joist_r_elements_of(&value, Rf_ScalarLogical(FALSE), swapped);
     data[2 * k] = value.data;
     const uint64_t bytes = joist_elements_bytes(&elements[2 * k]);
-    const size_t gap = (size_t)((uint64_t)-bytes % JOIST_GGUF_ALIGNMENT);
+    const size_t gap = (size_t)((uint64_t)-bytes % aligned);
     elements[2 * k + 1] =
         (struct joist_elements){.dtype = JOIST_UI8, .shape = {1, {(uint32_t)gap}}, .count = gap};
     data[2 * k + 1] = zeros;

@@ -17,6 +17,6 @@ SEXP joist_r_block_types(void);
 /* The code of tensors of a dtype, or NULL. */
 SEXP joist_r_gguf_code(SEXP dtype);
 /* Writes a header and tensors, aligned; NULL. */
-SEXP joist_r_write_gguf(SEXP path, SEXP header, SEXP tensors, SEXP swapped);
+SEXP joist_r_write_gguf(SEXP path, SEXP header, SEXP tensors, SEXP alignment, SEXP swapped);
 
 #endif
