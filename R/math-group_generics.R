@@ -128,19 +128,22 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     one <- ...length() == 1L && is_chunked(..1)
     return(if (one) nv_range(..1) else nv_concatenate(min(...), max(...)))
   }
-  parts <- list(...)
+  summary_of_several(.Generic, list(...))
+}
+
+summary_of_several <- function(generic, parts) {
   # As in base R, arguments without elements are ignored.
   empty <- vapply(parts, function(x) !is_tensor(x) && length(x) == 0L, NA)
   parts <- parts[!empty]
   first <- first_tensor(parts)
   # R numbers are reduced by R, and meet the tensor as one number, whose value is exact.
   plain <- vapply(parts, is_plain_numbers, NA)
-  number <- if (any(plain)) list(summary_of_plain(.Generic, unlist(parts[plain])))
+  number <- if (any(plain)) list(summary_of_plain(generic, unlist(parts[plain])))
   tensors <- lapply(parts[!plain], function(x) {
-    part <- summary_of_one(.Generic, x)
+    part <- summary_of_one(generic, x)
     if (is_tensor(x)) part else beside(part, first)
   })
-  combine <- switch(.Generic,
+  combine <- switch(generic,
     sum = nv_add,
     prod = nv_mul,
     min = nv_min,
@@ -149,7 +152,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     all = nv_and
   )
   out <- Reduce(combine, c(tensors, number))
-  wide <- if (.Generic %of% c("sum", "prod")) {
+  wide <- if (generic %of% c("sum", "prod")) {
     switch(dtype_kind(dtype(out)), float = "f64", complex = "c128")
   }
   dtypes <- vapply(c(tensors, list(out)), function(x) format(dtype(x)), "")
@@ -157,7 +160,7 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
     return(out)
   }
   # Rounded once: neither each of them to its dtype, nor each of their sums.
-  reduce <- if (.Generic == "sum") nv_reduce_sum else nv_reduce_prod
+  reduce <- if (generic == "sum") nv_reduce_sum else nv_reduce_prod
   like(Reduce(combine, c(lapply(parts[!plain], reduce, dtype = wide), number)), out)
 }
 
