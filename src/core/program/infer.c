@@ -283,12 +283,6 @@ bool joist_literal_beyond(const struct joist_operand *operand, joist_dtype dtype
          operand->high > (double)joist_dtype_max_int(dtype);
 }
 
-/* Whether a literal of one value would be 0 in the dtype, which it is not. */
-static bool vanishes(const struct joist_operand *operand, joist_dtype dtype) {
-  return operand->literal && operand->has_range && !operand->has_nan &&
-         operand->low == operand->high && joist_number_vanishes(operand->low, dtype);
-}
-
 /* The dtype that holds both the values of `dtype` and literals beyond them, as far as
  * a comparison needs to tell. */
 static joist_dtype wide_enough(joist_dtype dtype) {
@@ -422,7 +416,8 @@ static joist_status infer_ordered(struct decision *d, joist_dtype result,
     return JOIST_OK;
   }
   for (size_t k = 0; k < d->count; k++)
-    exact |= joist_literal_beyond(&d->operands[k], joined) || vanishes(&d->operands[k], joined);
+    exact |= joist_literal_beyond(&d->operands[k], joined) ||
+             joist_literal_vanishes(&d->operands[k], joined);
   if (exact) read_all_in(d, wide_enough(joined));
   return JOIST_OK;
 }

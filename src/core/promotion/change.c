@@ -54,6 +54,11 @@ bool joist_number_vanishes(double value, joist_dtype dtype) {
   return taken == 0;
 }
 
+bool joist_literal_vanishes(const struct joist_operand *literal, joist_dtype dtype) {
+  return literal->literal && literal->has_range && !literal->has_nan &&
+         literal->low == literal->high && joist_number_vanishes(literal->low, dtype);
+}
+
 static bool whole_changes(int64_t value, joist_dtype real) {
   if (value == 0 && !joist_dtype_has_zero(real)) return true;
   if (value < 0 && !joist_dtype_has_sign(real)) return true;

@@ -3,6 +3,7 @@
 #ifndef JOIST_CORE_PROMOTION_CHANGE_H
 #define JOIST_CORE_PROMOTION_CHANGE_H
 
+#include "core/promotion/promote.h"
 #include "core/types/dtypes.h"
 #include "core/types/host.h"
 
@@ -45,5 +46,7 @@ bool joist_literal_changes(joist_host host, const void *values, size_t n, joist_
 
 /* Whether a number that is not 0 becomes 0 in a float dtype. */
 bool joist_number_vanishes(double value, joist_dtype dtype);
+/* The same of an R literal of one value. */
+bool joist_literal_vanishes(const struct joist_operand *literal, joist_dtype dtype);
 
 #endif
