@@ -311,7 +311,7 @@ fill_of <- function(fill, type) {
   if (is.null(fill)) {
     return(parse_fill(NULL, format(dtype(type)), ""))
   }
-  fill <- if (is_tensor(fill)) fill else nv_tensor(fill, dtype(type))
+  if (!is_tensor(fill)) fill <- nv_tensor(exact_code(fill, dtype(type), "fill"), dtype(type))
   if (length(fill) != 1L || dtype(fill) != dtype(type) || is_missing(fill)) {
     stop_joist("joist_value_error", "`fill` must be one value of ", format(dtype(type)))
   }

@@ -99,7 +99,7 @@ filled_missing <- function(x, na, format, name = "`x`",
       " have no missing values; ", instead
     )
   }
-  value <- if (is_tensor(na)) na else nv_tensor(judged(na, dtype(x)), dtype(x))
+  value <- if (is_tensor(na)) na else nv_tensor(exact_code(na, dtype(x), "na"), dtype(x))
   if (dtype(value) != dtype(x)) {
     stop_joist(
       "joist_dtype_error", "`na` is a tensor of ", format(dtype(value)), " and ", name, " one of ",

@@ -134,6 +134,19 @@ judged <- function(x, dtype) {
   x
 }
 
+# An R number that stands for something else in that dtype, which must not be another number there.
+exact_code <- function(x, dtype, name) {
+  tryCatch(
+    with_promotion(NULL, judged(x, dtype), on = c(literal = "error")),
+    joist_literal_error = function(e) {
+      stop_joist(
+        "joist_value_error", "`", name, "` is ", number_text(x), ", which ", format(dtype),
+        " rounds; give a number that it has"
+      )
+    }
+  )
+}
+
 # NULL where there is none.
 first_tensor <- function(parts) {
   for (part in parts) {

@@ -563,3 +563,26 @@ test_that("as.integer(), as.logical() and as.complex() agree with base R, also f
   expect_identical(as_array(x, "integer"), c(NA, 3L))
   expect_identical(as.vector(x), c(NA, 3))
 })
+
+test_that("a number that stands for missing values in a file is one of the dtype", {
+  writers <- list(
+    function(x, na) nv_write_npy(x, na = na), function(x, na) nv_serialize(list(x = x), na = na),
+    function(x, na) nv_write_gguf(list(x = x), tempfile(), na = na),
+    function(x, na) {
+      con <- rawConnection(raw(), "w")
+      on.exit(close(con))
+      nv_write_bin(x, con, na = na)
+    },
+    function(x, na) nv_store(x, tempfile(), na = na),
+    function(x, na) nv_zarr_create(tempfile(), dtype(x), 2L, fill = na)
+  )
+  rounded <- list(f16 = c(-9999, 1e-50), bf16 = c(-9999, 257), f32 = c(16777217, 1e-50))
+  for (d in names(rounded)) {
+    x <- nv_tensor(c(1, NA), d)
+    for (write in writers) {
+      for (na in rounded[[d]]) expect_refusal(write(x, na), "joist_value_error", c(d, "rounds"))
+      expect_silent(write(x, -2048))
+      expect_silent(write(x, 0.1)) # a fraction is that of the dtype
+    }
+  }
+})
