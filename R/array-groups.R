@@ -525,7 +525,10 @@ segment_variance <- function(s, correction) {
   distance <- x - nv_gather(mean, each)
   lost <- square_size(segment_sum(s, distance)) / sizes
   rest <- nv_max(sizes - nv_scalar(correction, "f64"), nv_scalar(0, "f64"))
-  (segment_sum(s, square_size(distance)) - lost) / rest
+  squares <- segment_sum(s, square_size(distance)) - lost
+  # A group that has no variance adds nothing to the derivatives of others: 0 / 0 would be NaN.
+  some <- rest > 0
+  nv_ifelse(some, squares / nv_ifelse(some, rest, 1), nv_stop_gradient(squares / rest))
 }
 
 # Of 64-bit integers in flat segments, as distances from the first of their group.

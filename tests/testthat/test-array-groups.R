@@ -251,3 +251,15 @@ test_that("calendar times and raw vectors are keys, in their order", {
   expect_identical(as.vector(nv_group(list(times, 1:2), sort = TRUE)$ids), 2:1)
   expect_identical(nv_group(as.raw(c(2, 1, 2)), sort = TRUE)$keys, as.raw(1:2))
 })
+
+test_that("groups without a variance add nothing to the derivatives of others", {
+  x <- nv_tensor(c(0.7, -1.3, 2.2, 0.4), "f64")
+  ids <- c(1, 1, 1, 2)
+  v <- as.vector(x)[1:3]
+  slopes <- (v - mean(v)) # of half the variance
+  of_var <- gradient(function(x) nv_segment_var(x, ids, 3)[1])(x)$x
+  expect_equal(as.vector(of_var), c(slopes, 0), tolerance = 1e-14)
+  of_sd <- gradient(function(x) sum(nv_segment_sd(x, ids, 3), na.rm = TRUE))(x)$x
+  expect_equal(as.vector(of_sd), c(slopes / (2 * sd(v)), 0), tolerance = 1e-14)
+  expect_identical(as.vector(nv_segment_var(x, ids, 3))[2:3], c(NaN, NaN))
+})
