@@ -84,7 +84,7 @@ needs_all <- function(x) {
   }
   if (length(indices) != ndims(x)) stop_no_whole_index()
   out <- if (is.null(array)) chosen_part(program, indices) else stored_part(array, indices)
-  left <- shape(out) != 1L | !drop
+  left <- shape(out) != 1L | !drop | ndims(x) == 1L
   named <- if (is_stored(array)) coordinates_of(array)
   if (!is.null(named)) named <- Map(`[`, named, chosen_positions(indices, shape(x)))
   named <- if (is.null(named)) attr(x, "dimension_names")[left] else named[left]

@@ -678,3 +678,15 @@ test_that("means of infinite complex numbers are those in memory", {
     }
   }
 })
+
+test_that("an element of a chunked vector has the shape that it has in memory", {
+  x <- nv_tensor(1:6, "ui8")
+  path <- withr::local_tempfile()
+  for (z in list(nv_chunked(x, 4L), nv_chunked(x, 4L) + 1L, nv_store(x, path))) {
+    y <- nv_compute(z)
+    for (k in list(3L, -(1:5), c(2L, 4L), integer())) {
+      expect_identical(nv_compute(z[k]), y[k])
+    }
+    expect_identical(nv_compute(z[[2L]]), y[[2L]])
+  }
+})

@@ -437,7 +437,7 @@ test_that("fill values, names and attributes are kept", {
   }
   most <- nv_tensor("18446744073709551615", "ui64", shape = integer())
   nv_zarr_create(folder <- tempfile(), "ui64", 3L, fill = most)
-  expect_identical(nv_zarr(folder)[1], most)
+  expect_identical(nv_zarr(folder)[[1]], most)
   payload <- nv_read_bin(hex("7fc0beef"), "f32", integer(), endian = "big")
   nv_zarr_create(folder <- tempfile(), "f32", 3L, fill = payload)
   expect_match(paste(readLines(file.path(folder, "zarr.json")), collapse = ""), "0x7fc0beef")
