@@ -7,11 +7,11 @@
 #'
 #' The format has no `c32`, `bc32` and `c128`, no integers of fewer than 8 bits, and of the floats
 #' of 8 bits only `f8E4M3FN` (in the format `F8_E4M3`), `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and
-#' `f8E8M0FNU`: convert others, or write their bits as `nv_bitcast_convert(x, "ui8")`. Tensors of
-#' types that a later version of the format has are refused, unless `raw = TRUE` asks for their
-#' bytes; the other tensors of such a file can be read by `names`. The header is checked as a whole
-#' before an element is read: names, types, shapes, and that the tensors lie side by side and fill
-#' the file.
+#' `f8E8M0FNU`: convert others, or write the bits of those of up to 8 bits as
+#' `nv_bitcast_convert(x, "ui8")`, and of `c128` `Re(x)` and `Im(x)`. Tensors of types that a later
+#' version of the format has are refused, unless `raw = TRUE` asks for their bytes; the other
+#' tensors of such a file can be read by `names`. The header is checked as a whole before an element
+#' is read: names, types, shapes, and that the tensors lie side by side and fill the file.
 #'
 #' Elements of `f4E2M1FN`, `f6E2M3FN` and `f6E3M2FN` are packed: two elements of 4 bits take one
 #' byte, and four of 6 bits take three. A tensor must fill whole bytes; PyTorch also wants an
