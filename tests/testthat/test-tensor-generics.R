@@ -170,7 +170,7 @@ test_that("base generics do not pass over the arguments of joist's functions", {
     nv_reduce_sum = quote(min(x, axis = 1, drop = TRUE)), nv_reduce_sum = quote(all(b, dims = 1)),
     nv_reduce_sum = quote(prod(x, dtype = "f64")), nv_range = quote(range(x, dims = 2)),
     nv_sort = quote(sort(x, dim = 1)), nv_median = quote(median(x, dims = 1)),
-    nv_quantile = quote(quantile(x, 0.5, dims = 1)), nv_apply = quote(unique(x, dim = 1)),
+    nv_quantile = quote(quantile(x, 0.5, dims = 1)), nv_group = quote(unique(x, dim = 1)),
     nv_transpose = quote(diff(x, dim = 2)), nv_mean = quote(mean(x, dims = 1))
   )
   for (k in seq_along(calls)) {

@@ -28,7 +28,7 @@ static void check_packed(joist_block block, uint32_t blocks, uint32_t rows, uint
   if (!CHECK(bytes != NULL && x != NULL)) goto done;
   fill_blocks(facts, (size_t)blocks * rows, bytes);
   for (size_t k = 0; k < count; k++) x[k] = (float)(rand() % 7 - 3);
-  for (int product = 0; product < 2; product++) {
+  for (size_t product = 0; product < 2; product++) {
     struct joist_program program;
     const struct joist_attributes attributes = with_type(
         with(no_attributes, JOIST_ATTRIBUTE_K, facts->code), (struct joist_type){JOIST_F32, false});
