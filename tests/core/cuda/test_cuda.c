@@ -387,9 +387,9 @@ static void test_broadcasts(void) {
 }
 
 #include "extremes.h"
-#include "packed.h"
 #include "moves.h"
 #include "on_cpu.h"
+#include "packed.h"
 #include "products.h"
 #include "random_draws.h"
 #include "rules.h"
