@@ -130,7 +130,7 @@ exact_beside <- function(x, other) {
 # An R number that gets a dtype because it meets a tensor, as the policy in force wants to know.
 judged <- function(x, dtype) {
   force(dtype)
-  if (!is_tensor(x)) .Call(joist_r_judge_met, x, dtype)
+  if (!is_tensor(x) && !is.character(x)) .Call(joist_r_judge_met, x, dtype) # text is exact
   x
 }
 

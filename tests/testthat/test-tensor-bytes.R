@@ -87,6 +87,8 @@ test_that("missing values are an error, or another value", {
     nv_write_bin(ids, na = "-9223372036854775808", endian = "big"),
     as.raw(c(0, 0x20, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0))
   )
+  strictly <- with_promotion(NULL, nv_write_bin(ids, na = "0"), on = c(literal = "error"))
+  expect_identical(strictly, nv_write_bin(ids, na = 0))
   expect_identical(nv_write_bin(nv_scalar(NA, "i16"), na = 3, endian = "big"), as.raw(c(0, 3)))
   expect_identical(nv_write_bin(1:2, na = 3), writeBin(1:2, raw()))
   x <- nv_tensor(c(1, NA), "ui8")
