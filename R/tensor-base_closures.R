@@ -135,7 +135,7 @@ own_generic <- function(name, namespace) {
 # A dispatch makes a simpleError of any error in an argument that it evaluates. So that conditions
 # keep their class, this generic evaluates such arguments before. On `...`, where a dispatch takes
 # long, and in match() and %in%, which are called often, it dispatches only on objects, and on `...`
-# on those of other classes only.
+# and in crossprod() and tcrossprod() on those of other classes only.
 evaluating_first <- function(generic, name) {
   dispatch <- call("standardGeneric", as.vector(generic@generic))
   home <- environmentName(environment(generic@default)) # a generic on `...` counts as joist's own
@@ -166,6 +166,12 @@ evaluating_first <- function(generic, name) {
       } else {
         .(dispatch)
       }
+    })
+  } else if (name %in% c("crossprod", "tcrossprod")) {
+    own <- base_methods_of_two[[name]]
+    bquote({
+      ours <- function(x) inherits(x, c("nv_tensor", "nv_packed"))
+      if (ours(x) && (!is.object(y) || ours(y))) .(own)(x, y) else .(dispatch)
     })
   } else if (name %in% c("match", "%in%")) {
     given <- lapply(names(formals(generic)), as.name)
