@@ -71,7 +71,9 @@ operands_of <- function(n, type, missing) {
   typed[c("x", "y", "m")] <- lapply(plain[c("x", "y", "m")], nv_tensor, dtype = type)
   typed$s <- nv_tensor(plain$s, "f64")
   typed$n <- n
-  list(joist = list2env(typed, parent = globalenv()), base = list2env(plain, parent = globalenv()))
+  # From the namespace of stats, functions are R's own, not the generics that joist attaches.
+  own <- list2env(plain, parent = asNamespace("stats"))
+  list(joist = list2env(typed, parent = globalenv()), base = own)
 }
 
 # system.time() would collect garbage each time.
