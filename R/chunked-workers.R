@@ -189,13 +189,14 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
 outer_count <- function(program) prod(block_counts(program)[program$outer])
 
 worker_count <- function() {
-  has <- function(package) package %in% loadedNamespaces()
-  if (has("future") && !inherits(future::plan(), "sequential")) {
+  if (!is_mirai()) {
     return(as.integer(min(future::nbrOfWorkers(), 1024)))
   }
-  if (has("mirai") && mirai::daemons_set()) max(1L, mirai::status()$connections) else 1L
+  set <- "mirai" %in% loadedNamespaces() && mirai::daemons_set()
+  if (set) max(1L, mirai::status()$connections) else 1L
 }
 
+# Whether the package future has no plan, so that workers are daemons, if there are any.
 is_mirai <- function() !"future" %in% loadedNamespaces() || inherits(future::plan(), "sequential")
 
 # Calls take(unit, what run_unit() gave) for all units, in their order. The first ones run here,
@@ -242,7 +243,7 @@ run_there <- function(work, queue, each, workers, retries, take_all) {
   }
 }
 
-# Units that nobody has taken; one may be in parts.
+# Units of work that are left; the first may be split into parts.
 queue_of <- function(units, program) {
   left <- list()
   done <- 0
@@ -293,12 +294,12 @@ pace_of <- function(pace, ran, left, workers, threads) {
   seconds <- took[[3L]]
   begun <- pace$first > 0
   if (!begun) pace[c("first", "units")] <- c(seconds, ran)
-  if (seconds < if (begun) enough else base::max(1, enough)) {
+  if (seconds < if (begun) enough else max(1, enough)) {
     return(pace)
   }
   each <- if (begun) (seconds - pace$first) / (ran - pace$units) else seconds / ran
-  busy <- base::max(0.1, sum(took[1:2]) / seconds)
-  gain <- base::min(workers, workers * threads / busy)
+  busy <- max(0.1, sum(took[1:2]) / seconds)
+  gain <- min(workers, workers * threads / busy)
   pace$each <- each * workers / gain
   pace$pays <- each * left * (1 - 1 / gain) > pace$first + 8 * call_seconds()
   pace
@@ -313,9 +314,9 @@ batch_size <- function(each, left, workers) {
   if (is.na(each)) {
     return(1)
   }
-  times <- function(seconds) ceiling(seconds / base::max(each, 1e-4))
-  fair <- base::min(left %/% (2 * workers), times(10))
-  base::max(1, base::min(base::max(times(20 * call_seconds()), fair), ceiling(left / workers)))
+  times <- function(seconds) ceiling(seconds / max(each, 1e-4))
+  fair <- min(left %/% (2 * workers), times(10))
+  max(1, min(max(times(20 * call_seconds()), fair), ceiling(left / workers)))
 }
 
 # Returns an error instead of a future if the worker is gone. The call contains all that it needs:

@@ -392,3 +392,11 @@ test_that("sums and products of several tensors are rounded once", {
   expect_identical(type_of(sum(h, nv_tensor(1:3, "i8"))), "f16")
   expect_identical(type_of(sum(nv_tensor(1i), one)), "c64")
 })
+
+test_that("sums of several tensors tell of integers that the dtype of the sum rounds", {
+  ids <- nv_tensor("9007199254740993", "i64")
+  expect_error(
+    with_promotion(NULL, sum(ids, nv_tensor(1, "f32")), on = c(loss = "error")),
+    class = "joist_loss_error"
+  )
+})
