@@ -22,8 +22,8 @@
 #' of 4 and 6 bits), the zero that stands for it may have the other sign.
 #'
 #' joist's code for GPUs is tested on the CPU with a stand-in for CUDA. It has been compared with
-#' the CPU in all dtypes on an H200 (CUDA 13.0), and in part on an H100; the kernels of packed
-#' tensors have not.
+#' the CPU in all dtypes on an H200 (CUDA 13.0), and in part on an H100, but for the kernels
+#' of packed tensors.
 #'
 #' Work on a GPU goes on while R continues; `nv_synchronize()` waits for it. [saveRDS()] and other
 #' processes get the elements of a tensor on a GPU, and have them on the CPU. Once CUDA has been
@@ -141,7 +141,7 @@ exact_code <- function(x, dtype, name) {
     joist_literal_error = function(e) {
       stop_joist(
         "joist_value_error", "`", name, "` is ", number_text(x), ", which ", format(dtype),
-        " rounds; give a number that it has"
+        " rounds; give a number that this dtype can hold"
       )
     }
   )

@@ -257,7 +257,7 @@ is_column_of <- function(x, w) {
 
 byte_types <- c("Q8_0", "Q8_K")
 
-# The other operand: `i8` as it is, all others as f32.
+# The other operand: `i8` stays `i8`, anything else becomes f32.
 packed_factor <- function(x) {
   x <- if (is_packed(x)) unpacked(x) else as_exact_operand(x)
   if (is_tensor(x) && identical(format(dtype(x)), "i8")) x else nv_convert(x, "f32")

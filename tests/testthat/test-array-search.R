@@ -206,7 +206,7 @@ test_that("nv_take_along() takes elements at positions along a dimension", {
   expect_error(nv_take_along(x, nv_tensor(matrix(1, 2, 3)), 1), class = "joist_dtype_error")
 })
 
-test_that("rows are no elements", {
+test_that("unique() and its like refuse MARGIN", {
   m <- nv_tensor(matrix(c(1L, 2L, 1L, 3L, 4L, 3L), 3))
   for (f in list(unique, duplicated, anyDuplicated)) {
     expect_refusal(f(m, MARGIN = 1), "joist_value_error", "takes no `MARGIN`")
@@ -290,7 +290,7 @@ test_that("nv_searchsorted() takes one R number", {
     x <- nv_tensor(values, d)
     held <- as_array(x) # what the dtype made of 0.1
     at <- as_array(nv_tensor(0.1, d))
-    if (at == 0) at <- 0.1 # what would be 0 is compared as it is
+    if (at == 0) at <- 0.1 # a number that would round to 0 is compared exactly
     for (f in list(nv_searchsorted, jit(nv_searchsorted, static = c("sorted", "side")))) {
       expect_identical(as_array(f(0.1, x)), as.integer(is.nan(held) | held > at), label = d)
       expect_identical(

@@ -679,7 +679,7 @@ test_that("means of infinite complex numbers are those in memory", {
   }
 })
 
-test_that("an element of a chunked vector has the shape that it has in memory", {
+test_that("subsets of a chunked vector have the shapes of those in memory", {
   x <- nv_tensor(1:6, "ui8")
   path <- withr::local_tempfile()
   for (z in list(nv_chunked(x, 4L), nv_chunked(x, 4L) + 1L, nv_store(x, path))) {

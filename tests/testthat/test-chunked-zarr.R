@@ -194,7 +194,7 @@ test_that("metadata that is wrong is an error that names the field", {
   expect_error(nv_zarr(tempfile()), "no Zarr array", class = "joist_value_error")
 })
 
-test_that("attributes of version 2 that are no object are an error that names the key", {
+test_that("attributes of version 2 other than an object are an error that names the key", {
   folder <- tempfile()
   dir.create(folder)
   writeLines("{\"zarr_format\": 2}", file.path(folder, ".zgroup"))

@@ -124,7 +124,7 @@ test_that("buckets are written, in spite of a server that fails for a while", {
     "if self.command == 'DELETE' and os.path.isfile(at): os.remove(at)",
     "if self.command != 'GET':", "  self.send_response(200)",
     "  self.send_header('Content-Length', '0')", "  self.end_headers()", "  return",
-    "if os.path.isdir(at): return self.send_error(404)", # there are no folders
+    "if os.path.isdir(at): return self.send_error(404)", # no folders
     bucket_server
   ), folder)
   withr::local_envvar(
@@ -137,7 +137,7 @@ test_that("buckets are written, in spite of a server that fails for a while", {
     y <- nv_store(x, "s3://data/some", "x", chunks = c(2, 2), shards = shards, overwrite = TRUE)
     expect_identical(nv_compute(y), x)
     y[1, ] <- 0L
-    # What is there is what a folder has.
+    # The bucket has the files that a folder would have.
     z <- nv_zarr(file.path(folder, "data/some"), "x")
     expect_identical(as_array(z[1:2, ]), rbind(0L, c(2L, 6L, 10L)))
   }

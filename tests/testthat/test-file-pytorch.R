@@ -48,7 +48,7 @@ test_that("names that are not strings, and dicts not made of pairs, are errors o
   expect_error(read_pickle(pairs, NULL, "little"), "not a pair", class = "joist_value_error")
 })
 
-test_that("a byte order that is none is an error of joist", {
+test_that("an unknown byte order is an error of joist", {
   bytes <- readBin(checkpoint("state"), "raw", 1e5)
   bytes[grepRaw("little", bytes)] <- as.raw(0L)
   file <- tempfile()

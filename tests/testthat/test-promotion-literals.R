@@ -126,7 +126,7 @@ test_that("a literal that does not fit is an error in jit() as well", {
   expect_identical(as_array(jit(function(x) x == -1L)(nv_tensor(1:3, "ui8"))), rep(FALSE, 3))
 })
 
-test_that("a number that would be 0 in a dtype is compared with as it is", {
+test_that("a number that the dtype would round to 0 is compared exactly", {
   operators <- list(`<`, `<=`, `>`, `>=`, `==`, `!=`)
   for (d in setdiff(floats(), "f64")) {
     if (!has_zero(d)) next

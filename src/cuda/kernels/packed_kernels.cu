@@ -93,7 +93,7 @@ JOIST_INLINE void decode(const joist_cuda_packed &p) {
     p.out[k] = value_at<Block>(p.packed + k / p.depth * p.row_bytes, k % p.depth);
 }
 
-/* The threads of a warp add up what they have, which does not depend on the grid. */
+/* The threads of a warp add up their partial sums in an order that does not depend on the grid. */
 template <class Block>
 JOIST_INLINE void multiply(const joist_cuda_packed &p) {
   float *const sums = (float *)joist_shared + threadIdx.x;
