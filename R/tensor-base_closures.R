@@ -169,10 +169,8 @@ evaluating_first <- function(generic, name) {
     })
   } else if (name %in% c("crossprod", "tcrossprod")) {
     own <- base_methods_of_two[[name]]
-    bquote({
-      ours <- function(x) inherits(x, c("nv_tensor", "nv_packed"))
-      if (ours(x) && (!is.object(y) || ours(y))) .(own)(x, y) else .(dispatch)
-    })
+    ours <- function(x) bquote(inherits(.(as.name(x)), .(c("nv_tensor", "nv_packed"))))
+    bquote(if (.(ours("x")) && (!is.object(y) || .(ours("y")))) .(own)(x, y) else .(dispatch))
   } else if (name %in% c("match", "%in%")) {
     given <- lapply(names(formals(generic)), as.name)
     default <- as.call(c(of_base, given))

@@ -60,16 +60,19 @@ new_packed <- function(bytes, type, turned = FALSE) {
 
 is_packed <- function(x) inherits(x, "nv_packed")
 
-packed_parts <- function(x) c(list(bytes = .subset2(x, 1L)), named_type(names(unclass(x))))
+packed_parts <- function(x) c(list(bytes = .subset2(x, 1L)), named_type(attr(x, "names")))
 
-# What the name of a packed tensor says: its type, whether it is turned, and facts; NA for those of
-# a type that there is not.
+# What the name of a packed tensor says: its type, whether it is turned, facts, and whether its
+# blocks are integers of a byte; a code of NA for those of a type that there is not.
 named_type <- function(name) {
   known <- read_names[[name]]
   if (is.null(known)) {
     type <- sub("^t", "", name)
-    known <- list(type = type, turned = name != type, facts = block_facts(type))
-    if (!is.na(known$facts$code)) assign(name, known, read_names)
+    facts <- block_facts(type)
+    known <- list(
+      type = type, turned = name != type, facts = facts, of_bytes = type %of% c("Q8_0", "Q8_K")
+    )
+    if (!is.na(facts$code)) assign(name, known, read_names)
   }
   known
 }
@@ -221,9 +224,11 @@ packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
   }
   extents <- shape(parts$bytes)
   along <- lhs_transposed != parts$turned && length(extents) == 2L
-  depth <- packed_depth(parts, extents)
-  if (along && !is.null(others) && goes_with(others, depth, rhs_transposed)) {
-    return(product_of_bytes(parts, others$bytes))
+  if (along && !is.null(others) && others$of_bytes && others$turned == rhs_transposed) {
+    of_column <- shape(others$bytes)
+    if (length(of_column) == 2L && packed_depth(others, of_column) == packed_depth(parts, extents)) {
+      return(product_of_bytes(parts, others$bytes))
+    }
   }
   plain <- packed_factor(rhs)
   if (ndims(plain) < 2L) {
@@ -241,21 +246,11 @@ product_of_bytes <- function(parts, x) {
   .Call(joist_r_operation, "packed_product", list(parts$bytes, x), attributes)
 }
 
-# Whether integers lie along the blocks of a matrix that have so many elements.
-goes_with <- function(x, depth, transposed) {
-  extents <- shape(x$bytes)
-  x$type %of% byte_types && x$turned == transposed && length(extents) == 2L &&
-    packed_depth(x, extents) == depth
-}
-
 # Whether a packed operand serves as the integers that another is multiplied with: the smaller one,
 # if both could.
 is_column_of <- function(x, w) {
-  x$type %of% byte_types &&
-    (!w$type %of% byte_types || prod(shape(x$bytes)) < prod(shape(w$bytes)))
+  x$of_bytes && (!w$of_bytes || prod(shape(x$bytes)) < prod(shape(w$bytes)))
 }
-
-byte_types <- c("Q8_0", "Q8_K")
 
 # The other operand: `i8` stays `i8`, anything else becomes f32.
 packed_factor <- function(x) {
