@@ -595,22 +595,18 @@ sorted_segments <- function(s) {
 segment_quantile <- function(s, sorted, p) {
   number <- nv_scalar(1, "f64")
   place <- (sorted$sizes - number) * nv_scalar(p, "f64")
-  low <- nv_floor(nv_max(place, nv_scalar(0, "f64")))
-  part <- place - low
+  place <- nv_max(place, nv_scalar(0, "f64"))
   element <- function(at) {
     last <- nv_max(sorted$sizes - number, nv_scalar(0, "f64"))
     row <- sorted$start + nv_min(at, last)
     limit <- nv_scalar(max(length(s$at) - 1, 0), "f64")
     taken_rows(list(x = sorted$x, at = s$at), nv_convert(nv_min(row, limit), "i64"))
   }
-  below <- element(low)
-  above <- element(low + number)
-  value <- if (is_int64(below)) {
-    with_promotion("anvil", interpolated(below, above, part))
-  } else {
-    below <- in_double(below)
-    nv_ifelse(part == nv_scalar(0, "f64"), below, below + part * (in_double(above) - below))
-  }
+  # At a whole place both are the same element, be it infinite.
+  low <- nv_floor(place)
+  value <- with_promotion("anvil", {
+    interpolated(element(low), element(nv_ceiling(place)), place - low)
+  })
   any_of <- function(flags) {
     flat <- s
     flat$extents <- s$groups

@@ -386,6 +386,8 @@ interpolated <- function(low, high, part) {
   nv_ifelse(low == high, low, (nv_scalar(1, "f64") - part) * low + part * high)
 }
 
+halfway <- function(low, high) interpolated(low, high, nv_scalar(0.5, "f64"))
+
 # Between which of n sorted elements the quantiles are, and which part of the way (Hyndman and Fan
 # 1996).
 quantile_positions <- function(n, probs, type) {

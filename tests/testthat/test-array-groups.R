@@ -197,6 +197,12 @@ test_that("quantiles of groups are those of base R", {
   of_group <- function(k) quantile(x[ids == k], c(0, 0.1, 0.5, 1), names = FALSE)
   want <- t(vapply(1:7, of_group, numeric(4)))
   expect_equal(got, want)
+  # Neither overflows between the greatest numbers nor is NaN between equal infinite ones.
+  x <- c(-1.7e308, 1.7e308, Inf, Inf, 1.6e308, Inf)
+  ids <- c(1L, 1L, 2L, 2L, 3L, 3L)
+  expect_identical(as_array(nv_segment_median(nv_tensor(x, "f64"), ids, 3)), c(0, Inf, Inf))
+  got <- as_array(nv_segment_quantile(nv_tensor(x, "f64"), ids, 3, c(0, 0.25, 1)))
+  expect_equal(got, rbind(c(-1.7e308, -0.85e308, 1.7e308), Inf, c(1.6e308, Inf, Inf)))
 })
 
 test_that("rowsum() takes many groups", {
