@@ -84,9 +84,12 @@ rolling_statistic <- function(x, k, fun, dim, partial, na_rm) {
 median_of_present <- function(windows, last) {
   type <- nv_mean(none_of(windows))
   if (is_float_dtype(windows)) windows <- nv_mask(windows, nv_is_nan(windows))
-  sorted <- like(nv_sort(windows, last), type)
+  sorted <- nv_sort(windows, last)
   present <- nv_reduce_sum(!nv_is_na(windows), last, drop = FALSE, dtype = "i64")
-  at <- nv_concatenate((present + 1L) %/% 2L, present %/% 2L + 1L, dim = last)
-  within <- nv_clamp(1L, at, shape(windows)[last])
-  nv_mean(nv_take_along(sorted, nv_convert(within, "i32"), last), last)
+  element <- function(at) {
+    at <- nv_convert(nv_clamp(1L, at, shape(windows)[last]), "i32")
+    nv_take_along(sorted, at, last)
+  }
+  middle <- halfway(element((present + 1L) %/% 2L), element(present %/% 2L + 1L))
+  like(nv_reshape(middle, shape(windows)[-last]), type)
 }

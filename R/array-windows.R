@@ -8,7 +8,7 @@
 #' A window of several dimensions is reduced along one after the other, by steps that double the
 #' length (all in one compiled pass, without an array of windows): the time grows with the logarithm
 #' of the extents of a window. Dilation by a flat square is the maximum of windows, erosion the
-#' minimum. Sums and means of `f16` and `bf16` are computed in `f32`. Elements of an equal extreme
+#' minimum. Sums and means of floats are computed in double. Elements of an equal extreme
 #' share its derivative. For the median of at most 32 elements, minima and maxima of shifted arrays
 #' sort all windows at once, by Batcher's odd-even merges; of more, it is [nv_median()] of an array
 #' of all windows.
@@ -119,8 +119,8 @@ reduce_windows <- function(x, fun, along, count_padding) {
     halves <- lapply(in_halves(x), over_windows)
     halves$high + halves$low
   } else {
-    type <- switch(fun, mean = sum_type(x, made, n), sum = dtype_facts(dtype(made))$compute)
-    over_windows(if (is.null(type)) x else nv_convert(x, type, ambiguous(made)))
+    adds <- fun %of% c("sum", "mean")
+    over_windows(if (adds) nv_convert(x, sum_type(x, made, n), ambiguous(made)) else x)
   }
   if (fun == "mean") {
     result <- result / if (count_padding) {
@@ -132,10 +132,14 @@ reduce_windows <- function(x, fun, along, count_padding) {
   if (fun %of% c("sum", "mean")) like(result, made) else result
 }
 
-# A dtype for sums of n elements whose mean is like `made`: those of integers are exact.
+# A dtype for sums of n elements that become `made`: those of integers are exact, those of floats in
+# double, as they may exceed the range of narrower ones on the way.
 sum_type <- function(x, made, n) {
-  digits <- if (is_integer_dtype(x)) bits_of(dtype(x)) + log2(n) else 0
-  if (digits > 24) "f64" else dtype_facts(dtype(made))$compute
+  if (is_complex_dtype(x)) {
+    return("c128")
+  }
+  digits <- if (is_inexact_dtype(x)) Inf else bits_of(dtype(x)) + log2(n)
+  if (is_inexact_dtype(made) && digits > 24) "f64" else dtype_facts(dtype(made))$compute
 }
 
 median_windows <- function(x, along) {
@@ -158,7 +162,7 @@ median_windows <- function(x, along) {
   }
   type <- nv_median(none_of(x))
   middle <- parts[[(n + 1) %/% 2]]
-  if (n %% 2 == 0) middle <- nv_mean(nv_stack(middle, parts[[n %/% 2 + 1]], dim = 1L), 1L)
+  if (n %% 2 == 0) middle <- halfway(middle, parts[[n %/% 2 + 1]])
   like(middle, type)
 }
 

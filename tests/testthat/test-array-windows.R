@@ -184,6 +184,27 @@ test_that("medians of windows are those of median()", {
   expect_error(nv_reduce_window(nv_tensor(1i), 1, "median"), class = "joist_dtype_error")
 })
 
+test_that("sums, means and medians of windows do not overflow where the result fits", {
+  for (d in c("f16", "bf16", "f32", "f64")) {
+    most <- as.double(dtype_info(d)$max)
+    x <- nv_tensor(c(most, most, -most, -most), d)
+    for (f in list(nv_reduce_window, function(x, k, fun) nv_rolling(x, k, fun, na_rm = TRUE))) {
+      expect_identical(as.double(f(x, 2, "median")), c(most, 0, -most))
+      expect_identical(as.double(f(x, 4, "median")), 0)
+      if (d == "f64") next
+      expect_identical(as.double(f(x, 2, "mean")), c(most, 0, -most))
+      expect_identical(as.double(f(x, 3, "sum")), c(most, -most))
+    }
+  }
+  x <- nv_tensor(array(3e38, c(1, 1, 4, 4)), "f32")
+  expect_identical(as.double(nv_avg_pool(x, 2)), rep(as.double(x)[1], 4))
+  z <- nv_tensor(rep(3e38 - 3e38i, 2), "c64")
+  expect_identical(as_array(nv_reduce_window(z, 2, "mean")), as_array(z)[1])
+  ids <- nv_tensor(c("9007199254740993", "9007199254740995", NA), "i64")
+  middle <- with_promotion("numpy", nv_rolling(ids, 3, "median", na_rm = TRUE))
+  expect_identical(as.double(middle), 9007199254740994)
+})
+
 test_that("rolling statistics have the name of the last element, other windows have none", {
   m <- nv_tensor(matrix(1:8 + 0, 4, dimnames = list(letters[1:4], c("A", "B"))), "f64")
   rolling <- jit(nv_rolling, static = c("k", "fun", "dim", "partial", "na_rm"))
