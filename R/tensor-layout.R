@@ -51,7 +51,11 @@ nv_unsqueeze <- function(x, dim) {
   extents <- shape(x)
   check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
   before <- seq_len(dim - 1L)
-  nv_reshape(x, c(extents[before], 1L, if (dim > 1L) extents[-before] else extents))
+  made <- nv_reshape(x, c(extents[before], 1L, if (dim > 1L) extents[-before] else extents))
+  if (!1L %of% extents) {
+    return(made)
+  }
+  with_labels(unname(made), append(labels_of(x), list(NULL), dim - 1L))
 }
 
 #' @rdname nv_transpose

@@ -473,3 +473,23 @@ test_that("nv_concatenate() and nv_stack() take one list of parts", {
     expect_error(f(list()), "nothing to concatenate", class = "joist_shape_error")
   }
 })
+
+test_that("the name of a single element stays, as in base R", {
+  one <- c(a = 3)
+  calls <- expression(
+    t(x), rbind(x, x), cbind(x, 2), rbind(u = x), rbind(x, c(b = 1)), rbind(c(b = 1), x),
+    cbind(matrix(1, 1, 1, dimnames = list("r", "c")), x), c(x, c(b = 2)), c(b = 1) + x,
+    x + c(b = 1), 5 * c(b = 1) - x, atan2(c(b = 1), x), rbind(1, x)
+  )
+  for (call in calls) {
+    want <- eval(call, list(x = one))
+    f <- as.function(c(alist(x = ), call))
+    for (got in list(f(nv_tensor(one, "f64")), jit(f)(nv_tensor(one, "f64")))) {
+      expect_identical(dimnames(got), dimnames(want), info = deparse1(call))
+      expect_identical(names(got), names(want), info = deparse1(call))
+    }
+  }
+  row <- nv_tensor(matrix(1:2, 1, dimnames = list("r", c("a", "b"))))
+  expect_identical(dimnames(nv_stack(row, row, dim = 3)), list("r", c("a", "b"), NULL))
+  expect_identical(dimnames(nv_unsqueeze(row, 1)), list(NULL, "r", c("a", "b")))
+})

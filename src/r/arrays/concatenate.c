@@ -131,24 +131,47 @@ SEXP joist_r_widened(const struct joist_rules *rules, const struct joist_r_value
   return read_as(rules, x->object, &read, common, false);
 }
 
-/* Reshapes a part before it is concatenated. A single element becomes a scalar, which is repeated.
- */
+/* The names of a part that has one dim more where it is joined; R_NilValue if it is reshaped
+ * otherwise. */
+static SEXP names_around(const struct joist_r_value *value, const struct joist_shape *shape,
+                         int along) {
+  const struct joist_shape *const own = &value->argument.shape;
+  if (value->names == R_NilValue || own->rank + 1 != shape->rank) return R_NilValue;
+  SEXP list = PROTECT(joist_r_names_list(shape->rank));
+  bool fits = true;
+  for (int d = 0; d < own->rank; d++) {
+    const int k = d < along ? d : d + 1;
+    fits &= own->extent[d] == shape->extent[k];
+    const struct joist_index all = {
+        .kind = JOIST_INDEX_RANGE, .start = 0, .step = 1, .count = own->extent[d]};
+    joist_r_select_names(value, d, &all, list, k);
+  }
+  UNPROTECT(1);
+  return fits ? joist_r_names_in(list, shape->rank, false) : R_NilValue;
+}
+
+/* Reshapes a part before it is concatenated along a dim. A single element becomes a scalar, which
+ * is repeated. */
 static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist_shape *shape,
-                  struct joist_r_value *value) {
+                  int along, struct joist_r_value *value) {
   struct joist_shape *const own = &value->argument.shape;
-  const struct joist_shape scalar = {.rank = 0};
+  const struct joist_shape scalar = {.rank = 0}, one = {1, {1}};
   size_t count = 0;
   (void)joist_shape_count(shape, &count);
   if (value->count == 1 && count != 1) shape = &scalar;
   if (joist_shape_equal(own, shape)) return part;
+  if (value->form == JOIST_R_LITERAL && own->rank == 0) { /* c(a = 1) */
+    value->names = Rf_getAttrib(part, R_NamesSymbol);
+    *own = one;
+  }
+  SEXP names = PROTECT(names_around(value, shape, along));
   if (value->form == JOIST_R_LITERAL || value->form == JOIST_R_ABSTRACT || value->leaf) {
-    const bool one = value->form == JOIST_R_LITERAL && own->rank == 0; /* c(a = 1) */
     const struct joist_attributes none = {.count = 0};
-    value->names = one && shape->rank == 1
-                       ? Rf_getAttrib(part, R_NamesSymbol)
-                       : joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape);
+    value->names =
+        names != R_NilValue ? names : joist_r_names_among(JOIST_OP_RESHAPE, &none, value, 1, shape);
     *own = *shape;
     value->argument.operand.rank = shape->rank;
+    UNPROTECT(1);
     return part;
   }
   struct joist_attributes attributes = {.count = 0};
@@ -158,7 +181,8 @@ static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist
   part = PROTECT(joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes));
   joist_r_read_missing(rules, part, value);
   joist_r_trace_note_reshaped(&given, &attributes, value);
-  UNPROTECT(1);
+  if (names != R_NilValue) value->names = names;
+  UNPROTECT(2);
   return part;
 }
 
@@ -186,7 +210,8 @@ SEXP joist_r_concatenate(SEXP tensors, SEXP along, SEXP shapes) {
       joist_r_shape(VECTOR_ELT(shapes, k), &shape);
     else if (shape.rank == 0)
       shape = (struct joist_shape){1, {1}};
-    SET_VECTOR_ELT(parts, k, place(rules, VECTOR_ELT(tensors, k), &shape, &values[k]));
+    SET_VECTOR_ELT(parts, k,
+                   place(rules, VECTOR_ELT(tensors, k), &shape, (int)position - 1, &values[k]));
     SET_VECTOR_ELT(parts, n + k, values[k].names);
   }
   struct joist_attributes attributes = {.count = 0};

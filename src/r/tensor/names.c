@@ -211,22 +211,32 @@ SEXP joist_r_names_of(joist_op op, const struct joist_attributes *attributes,
   return blank ? operands[0].names : names;
 }
 
+/* Those of c(a = 1) beside or as the one element of a vector. */
+static SEXP names_of_one(const struct joist_r_value *value, const struct joist_shape *result) {
+  const bool one = value->form == JOIST_R_LITERAL && value->argument.shape.rank == 0 &&
+                   result->rank == 1 && result->extent[0] == 1;
+  return one ? Rf_getAttrib(value->object, R_NamesSymbol) : R_NilValue;
+}
+
 SEXP joist_r_names_among(joist_op op, const struct joist_attributes *attributes,
                          const struct joist_r_value *values, size_t n,
                          const struct joist_shape *result) {
   bool any = false;
-  for (size_t k = 0; k < n; k++) any |= values[k].names != R_NilValue;
+  for (size_t k = 0; k < n; k++)
+    any |= values[k].names != R_NilValue || names_of_one(&values[k], result) != R_NilValue;
   if (!any) return R_NilValue;
   const void *const vmax = vmaxget();
   struct joist_r_named *const operands = (struct joist_r_named *)R_alloc(n, (int)sizeof *operands);
-  for (size_t k = 0; k < n; k++)
+  for (size_t k = 0; k < n; k++) {
+    SEXP one = names_of_one(&values[k], result);
     operands[k] = (struct joist_r_named){
-        &values[k].argument.shape,
-        values[k].names,
+        one != R_NilValue ? result : &values[k].argument.shape,
+        one != R_NilValue ? one : values[k].names,
         values[k].argument.operand.type.dtype,
         values[k].form == JOIST_R_CONCRETE ? values[k].data : NULL,
         values[k].mask,
         values[k].form == JOIST_R_TRACED && !values[k].leaf ? values[k].object : R_NilValue};
+  }
   SEXP names = joist_r_names_of(op, attributes, operands, n, result);
   vmaxset(vmax);
   return names;
