@@ -61,7 +61,20 @@ nv_einsum <- function(equation, ...) {
     terms <- c(terms[-pair], list(multiply_terms(both[[1L]], both[[2L]], needed)))
   }
   last <- sum_all_but(terms[[1L]], output)
-  in_order(last, output)
+  named_by_index(in_order(last, output), output, inputs, operands)
+}
+
+# With the names that the first operand with an index has along it, and the label of its dimension.
+named_by_index <- function(x, output, inputs, operands) {
+  all <- lapply(operands, function(x) {
+    if (is_tensor(x)) labels_of(x) else if (is.null(dim(x))) list(names(x)) else dimnames(x)
+  })
+  labels <- lapply(seq_along(output), function(k) {
+    own <- lapply(seq_along(inputs), function(i) all[[i]][match(output[k], inputs[[i]], 0L)])
+    own <- Filter(function(names) length(names[[1L]]) == shape(x)[k], own[lengths(own) > 0L])
+    if (length(own) > 0L) own[[1L]] else list(NULL)
+  })
+  with_labels(unname(x), do.call(c, labels))
 }
 
 # Nothing of floats is watched for values that do not fit.

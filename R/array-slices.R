@@ -88,7 +88,7 @@ labels_of <- function(x) {
 }
 
 with_labels <- function(x, labels) {
-  if (all(lengths(labels) == 0L)) {
+  if (all(lengths(labels) == 0L) && (ndims(x) < 2L || is.null(names(labels)))) {
     return(x)
   }
   with_names(x, if (ndims(x) > 1L) labels else labels[[1L]])

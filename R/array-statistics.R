@@ -362,13 +362,14 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   value <- nv_ifelse(nv_is_nan(last), last, value)
   value <- masked_as(value, list(last))
   made <- like_quantiles(nv_reshape(value, extents), x)
-  if (!single || !is_tensor(x)) {
+  if (!is_tensor(x)) {
     return(made)
   }
   labels <- labels_of(x)
   reduced <- reduced_dims(dims, ndims(x))
   labels[reduced] <- list(NULL)
-  with_labels(unname(made), if (drop) labels[setdiff(seq_along(labels), reduced)] else labels)
+  if (drop) labels <- labels[setdiff(seq_along(labels), reduced)]
+  with_labels(unname(made), c(if (!single) list(NULL), labels))
 }
 
 interpolated <- function(low, high, part) {

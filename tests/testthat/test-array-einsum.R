@@ -166,3 +166,18 @@ test_that("equations that are wrong say which index is", {
   fails("not an equation", "i1", x)
   fails("one string", c("ij", "ij"), x)
 })
+
+test_that("an index keeps the names that the first operand with it has", {
+  m <- matrix(1:6, 2, dimnames = list(R = c("a", "b"), C = c("x", "y", "z")))
+  for (d in c("i32", "f64")) {
+    x <- nv_tensor(m, d)
+    for (f in list(nv_einsum, jit(nv_einsum, static = "equation"))) {
+      expect_identical(names(f("rc->r", x)), c("a", "b"))
+      expect_identical(names(f("rc,r", x, nv_tensor(1:2, d))), c("x", "y", "z"))
+      expect_identical(dimnames(f("rc,c->cr", x, c(u = 1, v = 2, w = 3))), rev(dimnames(m)))
+      expect_identical(dimnames(f("rc,dc->rd", x, x)), dimnames(m %*% t(m)))
+      expect_identical(dimnames(f("i,j", nv_tensor(c(k = 2), d), x[1, ])), list("k", colnames(m)))
+      expect_null(names(f("rc->", x)))
+    }
+  }
+})

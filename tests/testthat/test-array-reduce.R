@@ -375,3 +375,28 @@ test_that("sums of floats in an integer dtype are told of where they do not fit"
   most <- nv_tensor(c("18446744073709551615", "1"), "ui64")
   expect_identical(nv_reduce_sum(most, dtype = "bool"), nv_scalar(TRUE))
 })
+
+test_that("reductions keep the names of the dims kept, and with drop = FALSE all labels", {
+  a <- array(runif(24), 2:4, dimnames = list(A = letters[1:2], B = LETTERS[1:3], C = NULL))
+  x <- nv_tensor(a, "f64")
+  reductions <- list(
+    nv_reduce_sum, nv_reduce_max, nv_mean, nv_var, nv_norm, nv_median, nv_count_nonzero, nv_range,
+    function(x, dims, drop) nv_reduce_any(x > 0.5, dims, drop),
+    function(x, dims, drop) nv_quantile(x, c(0.2, 0.4), dims, drop)
+  )
+  for (f in reductions) {
+    for (dims in list(1, 2, c(1, 3), "B")) {
+      at <- if (is.character(dims)) 2 else dims
+      for (run in list(f, jit(f, static = c("dims", "drop")))) {
+        if (is.character(dims) && !identical(run, f)) next # a traced tensor has no names
+        kept <- run(x, dims, FALSE)
+        more <- vector("list", ndims(kept) - 3L)
+        expect_identical(dimnames(kept), c(more, replace(dimnames(a), at, list(NULL))))
+        if (length(at) == 1L) {
+          expect_identical(dimnames(run(x, dims, TRUE)), c(more, dimnames(a)[-at]))
+        }
+      }
+    }
+  }
+  expect_identical(dimnames(nv_sort(x, dim = 2)), replace(dimnames(a), 2, list(NULL)))
+})

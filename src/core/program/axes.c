@@ -33,6 +33,11 @@ static rule rule_of(joist_op op) {
                                                                  : NEW;
 }
 
+/* Dim d of the first operand, without its positions. */
+static struct joist_axis label(int d) {
+  return (struct joist_axis){.kind = JOIST_AXIS_LABEL, .dim = d};
+}
+
 /* Dim d of an operand, all positions in their order. */
 static struct joist_axis whole(uint32_t operand, int d) {
   return (struct joist_axis){JOIST_AXIS_RANGE, operand, d, 0, 1};
@@ -91,8 +96,7 @@ static void reduced(uint32_t gone, const struct joist_shape *from, const struct 
   for (int d = 0, k = 0; d < from->rank && k < to->rank; d++) {
     const bool goes = gone >> d & 1;
     if (goes && drops) continue;
-    if (!goes) axes[k] = whole(0, d);
-    k++;
+    axes[k++] = goes ? label(d) : whole(0, d);
   }
 }
 
@@ -143,7 +147,7 @@ void joist_op_axes(joist_op op, const struct joist_attributes *attributes,
       same(0, operands[0], result, axes);
       for (int d = 0; d < result->rank; d++)
         if (joist_attribute_dim(attributes) < 0 || d == joist_attribute_dim(attributes))
-          axes[d].kind = JOIST_AXIS_NEW;
+          axes[d].kind = axes[d].kind == JOIST_AXIS_RANGE ? JOIST_AXIS_LABEL : JOIST_AXIS_NEW;
       break;
     case RESHAPE:
       reshaped(operands[0], result, axes);

@@ -8,6 +8,7 @@
 
 typedef enum {
   JOIST_AXIS_NEW,      /* positions that no operand has */
+  JOIST_AXIS_LABEL,    /* such positions along what is a dim of an operand otherwise */
   JOIST_AXIS_EACH,     /* of all operands that have this extent there: elementwise */
   JOIST_AXIS_RANGE,    /* start, start + step, ... of a dim of an operand */
   JOIST_AXIS_SELECTED, /* of a dim of the first operand, the positions in the second, from 1 on */

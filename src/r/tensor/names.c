@@ -161,6 +161,9 @@ static void set_axis(const struct joist_r_named *operands, size_t n,
   switch (axis->kind) {
     case JOIST_AXIS_NEW:
       return;
+    case JOIST_AXIS_LABEL:
+      set_label(list, d, label_of(from->names, rank, axis->dim));
+      return;
     case JOIST_AXIS_EACH:
       set_from_each(operands, n, result, d, list);
       return;
