@@ -164,7 +164,7 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   state <- .Call(joist_r_jit_state, cache_size, native)
   compiled <- function() NULL
   formals(compiled) <- arguments
-  body(compiled) <- jit_body(arguments, length(static) > 0L)
+  body(compiled) <- jit_body(arguments)
   environment(compiled) <- list2env(
     list(
       .jit_run = jit_run, .jit_state = state, .jit_function = f,
@@ -176,17 +176,11 @@ jit <- function(f, static = character(), cache_size = 100L, device = NULL, promo
   structure(compiled, class = "joist_jit")
 }
 
-# Without static arguments, a call that has a program is one .Call. The names of variables here
-# must not be those of arguments.
-jit_body <- function(arguments, has_static) {
-  collected <- collected_arguments(arguments)
-  if (has_static) {
-    run <- traced_run
-    run[[4L]] <- collected
-    return(run)
-  }
+# A call that has a program is one .Call, unless a static argument is a list or an environment. The
+# names of variables here must not be those of arguments.
+jit_body <- function(arguments) {
   body <- compiled_run
-  body[[2L]][[3L]] <- collected
+  body[[2L]][[3L]] <- collected_arguments(arguments)
   body
 }
 
@@ -198,7 +192,7 @@ traced_run <- quote(.jit_run(
 compiled_run <- call(
   "{", quote(.jit_arguments <- NULL),
   quote(.jit_out <- .Call(
-    joist_r_jit_call, .jit_state, .jit_arguments, NULL, .jit_promotion, .jit_policy, .jit_device
+    joist_r_jit_call, .jit_state, .jit_arguments, .jit_static, .jit_promotion, .jit_policy, .jit_device
   )),
   call("if", quote(is.logical(.jit_out) && !is.object(.jit_out)), traced_run, quote(.jit_out))
 )

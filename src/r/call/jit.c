@@ -523,7 +523,7 @@ static SEXP run_or_decline(SEXP compiled, const struct signature *signature, SEX
              : run_compiled(compiled, signature, asked, wanted, native);
 }
 
-SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
+static SEXP call_kept(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
                       SEXP device) {
   struct cache *const cache = cache_of(state);
   const void *const vmax = vmaxget();
@@ -549,6 +549,40 @@ SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP
     return result;
   }
   return not_compiled();
+}
+
+static bool is_among(SEXP name, SEXP names) {
+  for (R_xlen_t k = 0; k < XLENGTH(names); k++)
+    if (strcmp(Rf_translateCharUTF8(name), Rf_translateCharUTF8(STRING_ELT(names, k))) == 0)
+      return true;
+  return false;
+}
+
+/* Flags of the arguments that are not among the names `fixed`; NULL if one that is has contents,
+ * which R looks at. */
+static SEXP dynamic_of(SEXP arguments, SEXP fixed) {
+  SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
+  SEXP flags = PROTECT(Rf_allocVector(LGLSXP, XLENGTH(arguments)));
+  bool plain = true;
+  for (R_xlen_t k = 0; k < XLENGTH(arguments); k++) {
+    const bool is_static = names != R_NilValue && is_among(STRING_ELT(names, k), fixed);
+    LOGICAL(flags)[k] = !is_static;
+    const SEXPTYPE type = TYPEOF(VECTOR_ELT(arguments, k));
+    plain &= !is_static || (type != VECSXP && type != LISTSXP && type != ENVSXP);
+  }
+  UNPROTECT(1);
+  return plain ? flags : NULL;
+}
+
+SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
+                      SEXP device) {
+  if (TYPEOF(dynamic) == STRSXP)
+    dynamic = XLENGTH(dynamic) == 0 ? R_NilValue : dynamic_of(arguments, dynamic);
+  if (dynamic == NULL) return not_compiled();
+  PROTECT(dynamic);
+  SEXP result = call_kept(state, arguments, dynamic, rules, policy, device);
+  UNPROTECT(1);
+  return result;
 }
 
 SEXP joist_r_jit_kept(SEXP state, SEXP arguments) {

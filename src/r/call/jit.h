@@ -6,7 +6,8 @@
 
 SEXP joist_r_jit_state(SEXP capacity, SEXP native);
 /* TRUE: nothing is compiled for these arguments; FALSE: run the R function itself;
- * otherwise the result, which is never logical. */
+ * otherwise the result, which is never logical. `dynamic` has flags, is NULL for all of them, or
+ * names the static ones, of which lists and environments always give TRUE. */
 SEXP joist_r_jit_call(SEXP state, SEXP arguments, SEXP dynamic, SEXP rules, SEXP policy,
                       SEXP device);
 /* The same without static arguments, under the rules in force; FALSE for a NULL state, and where a
