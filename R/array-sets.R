@@ -12,10 +12,10 @@
 #' @param counts `TRUE` for how often each unique element occurs.
 #' @param index `TRUE` for the position in `x`, in column-major order, at which each unique element
 #'   occurs first.
-#' @return A tensor of rank 1, of the dtype of `x` (`nv_union()`: of the common dtype). With one of
-#'   the flags, a list of it, `values`, and of `index` (a known `i32`), `inverse` (a known `i32` of
-#'   the shape of `x`) and `counts` (a known `i64`), each if requested. Positions count
-#'   from 1.
+#' @return A tensor of rank 1, of the dtype of `x` (`nv_union()`: of the common dtype); of R doubles
+#'   it is `f64?`, so that no two of them become one, if the rules let that yield to `f32`. With one
+#'   of the flags, a list of it, `values`, and of `index` (a known `i32`), `inverse` (a known `i32`
+#'   of the shape of `x`) and `counts` (a known `i64`), each if requested. Positions count from 1.
 #' @section Errors: `joist_value_error` for flags that are neither `TRUE` nor `FALSE`, while `jit()`
 #'   traces and for [nv_aval()]: the shape depends on values; `joist_promotion_error` when the
 #'   rules know no common dtype.
@@ -27,17 +27,14 @@ nv_unique <- function(x, inverse = FALSE, counts = FALSE, index = FALSE) {
   check_flag(inverse, "inverse")
   check_flag(counts, "counts")
   check_flag(index, "index")
-  # Of R numbers, before they are rounded to the dtype of the values.
-  number <- !is_tensor(x) && !is.object(x)
   x <- carried_number(x)
   values <- unique(x)
-  made <- if (number) as_operand(as_array(values)) else values
   if (!inverse && !counts && !index) {
-    return(made)
+    return(values)
   }
   at <- if (inverse || counts) nv_match(x, values)
   c(
-    list(values = made),
+    list(values = values),
     if (index) list(index = nv_match(values, x)),
     if (inverse) list(inverse = at),
     if (counts) list(counts = nv_tabulate(at, length(values)))
@@ -52,7 +49,7 @@ nv_union <- function(x, y) {
   # An R number that does not fit is an error beside a tensor.
   part <- function(x, other) {
     plain <- is_tensor(other) && is_plain_numbers(x)
-    if (plain) as.vector(x) else nv_flatten(tensor_beside(x, other))
+    if (plain) as.vector(x) else nv_flatten(exact_beside(x, other))
   }
   unique(nv_concatenate(part(x, y), part(y, x)))
 }
@@ -68,8 +65,8 @@ nv_setdiff <- function(x, y) elements_in(x, y, FALSE)
 elements_in <- function(x, y, found) {
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
-  values <- unique(if (is_plain_numbers(x)) as.vector(x) else tensor_beside(x, y))
-  tensor_beside(values, y)[nv_is_in(values, y) == found]
+  values <- unique(if (is_plain_numbers(x)) as.vector(x) else exact_beside(x, y))
+  exact_beside(values, y)[nv_is_in(values, y) == found]
 }
 
 #' Histograms

@@ -183,3 +183,13 @@ test_that("integrals are of sums in the dtype of the result", {
     expect_identical(as.vector(made), sum((y[-1] + y[-6]) / 2))
   }
 })
+
+test_that("no two R doubles of a set become one", {
+  x <- c(0.1, 0.1 + 1e-12, 16777216, 16777217, 0.1)
+  expect_identical(as_array(nv_unique(x)), unique(x))
+  expect_identical(as_array(nv_unique(x, inverse = TRUE)$values), unique(x))
+  expect_identical(as_array(nv_union(x, rev(x) + 1)), union(x, rev(x) + 1))
+  expect_identical(as_array(nv_intersect(x, x[3:4])), x[3:4])
+  expect_identical(as_array(nv_setdiff(x, nv_tensor(3, "f32"))), unique(x))
+  expect_identical(type_of(nv_unique(x) * nv_tensor(1, "f32")), "f32")
+})
