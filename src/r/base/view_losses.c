@@ -14,6 +14,10 @@ void joist_r_view_lose(joist_dtype dtype, size_t count, joist_r_reason reason) {
   lost[reason].dtype = dtype;
 }
 
+void joist_r_view_lose_again(joist_dtype dtype, size_t count, joist_r_reason reason) {
+  if (lost[reason].count < count) joist_r_view_lose(dtype, count - lost[reason].count, reason);
+}
+
 void joist_r_view_warn(void) {
   for (int reason = 0; reason < JOIST_R_REASONS; reason++) {
     if (lost[reason].count == 0) continue;

@@ -17,6 +17,8 @@ typedef enum {
 
 /* Records that so many values are shown as NA, to be warned about. */
 void joist_r_view_lose(joist_dtype dtype, size_t count, joist_r_reason reason);
+/* The same of a whole vector, which may be read several times before the warning. */
+void joist_r_view_lose_again(joist_dtype dtype, size_t count, joist_r_reason reason);
 /* Raises the warnings that methods have recorded, of class joist_view_warning. */
 void joist_r_view_warn(void);
 

@@ -86,12 +86,13 @@ static struct joist_type type_of_elements(SEXP x, struct joist_type marked) {
   const size_t n = (size_t)XLENGTH(x);
   if (joist_r_is_unknown(x)) return marked;
   if (type == viewed && ALTREP(x) && !joist_r_view_exposed(x)) return marked;
+  const void *values = joist_r_view_values(x);
+  if (values == NULL && type == INTSXP) values = INTEGER_RO(x);
+  if (values == NULL && type == REALSXP) values = REAL_RO(x);
   const bool fits =
-      type == INTSXP
-          ? viewed != LGLSXP && joist_holds(marked.dtype, JOIST_HOST_INTEGER, INTEGER_RO(x), n)
-      : type == REALSXP
-          ? type == viewed && joist_holds(marked.dtype, JOIST_HOST_DOUBLE, REAL_RO(x), n)
-          : type == viewed;
+      type == INTSXP ? viewed != LGLSXP && joist_holds(marked.dtype, JOIST_HOST_INTEGER, values, n)
+      : type == REALSXP ? type == viewed && joist_holds(marked.dtype, JOIST_HOST_DOUBLE, values, n)
+                        : type == viewed;
   return fits ? marked : (struct joist_type){natural[type], type != LGLSXP};
 }
 

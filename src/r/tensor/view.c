@@ -1,7 +1,7 @@
 /* The ALTREP classes of tensors. The first datum is the payload. The second is the note of the
  * dtype, or a list once there is more to keep: the note, the view, a payload or a view that was
- * replaced and that pointers may still refer to, and the mask of missing values, a payload of
- * bools. */
+ * replaced and that pointers may still refer to, the mask of missing values, a payload of bools,
+ * and how many of the values that R sees are NA as its type lacks them. */
 #include "r/tensor/view.h"
 
 #include <limits.h>
@@ -21,8 +21,8 @@
 #include "r/tensor/exact_mark.h"
 #include "r/tensor/view_values.h"
 
-enum { NOTE, VALUES, REPLACED, MASK, PARTS }; /* of the list */
-enum { DTYPE, FLAGS, NOTE_SIZE };             /* of the note, in bytes */
+enum { NOTE, VALUES, REPLACED, MASK, LOST, PARTS }; /* of the list */
+enum { DTYPE, FLAGS, NOTE_SIZE };                   /* of the note, in bytes */
 /* Flags: a caller may write through a pointer to the values; the payload was searched for elements
  * that R's type cannot represent; R sees a converted vector even if the payload is of its type, as
  * some of its elements are missing, or -2^31; all values were compared with the payload since a
@@ -110,10 +110,37 @@ static R_xlen_t length(SEXP x) {
 /* ---- converting ---- */
 
 /* Writes values, for a caller outside: warns of those that R's type cannot represent. */
-static void show(joist_dtype dtype, const void *elements, const uint8_t *mask, size_t n, void *out,
-                 const struct joist_run *run) {
+static size_t show(joist_dtype dtype, const void *elements, const uint8_t *mask, size_t n,
+                   void *out, const struct joist_run *run) {
   const size_t missing = joist_r_convert_values(dtype, elements, mask, n, out, run);
   if (missing > 0) joist_r_view_lose(dtype, missing, JOIST_R_UNREPRESENTABLE);
+  return missing;
+}
+
+static void keep_lost(SEXP x, size_t count) {
+  if (count > 0)
+    keep(x, LOST, Rf_ScalarReal((double)count));
+  else if (kept_part(x, LOST) != R_NilValue)
+    keep(x, LOST, R_NilValue);
+}
+
+/* A caller reads values that another one has read before. */
+static void read_again(SEXP x) {
+  SEXP lost = kept_part(x, LOST);
+  if (lost != R_NilValue)
+    joist_r_view_lose_again(dtype_of(x), (size_t)REAL_RO(lost)[0], JOIST_R_UNREPRESENTABLE);
+}
+
+/* The same of n of them, from `start` on. */
+static void read_part_again(SEXP x, R_xlen_t start, const void *values, size_t n) {
+  if (kept_part(x, LOST) == R_NilValue) return;
+  SEXP mask = kept_part(x, MASK);
+  const uint8_t *const gone = TYPEOF(mask) == RAWSXP ? RAW_RO(mask) + start : NULL;
+  size_t count = 0;
+  for (size_t k = 0; k < n; k++)
+    count += TYPEOF(x) == INTSXP ? ((const int *)values)[k] == NA_INTEGER && !(gone && gone[k])
+                                 : joist_is_lost((const double *)values + k);
+  if (count > 0) joist_r_view_lose(dtype_of(x), count, JOIST_R_UNREPRESENTABLE);
 }
 
 static void *elements_of(SEXP values) {
@@ -169,7 +196,7 @@ static SEXP made_values(SEXP x) {
   } else {
     struct joist_run run = joist_r_run();
     run.poll = NULL; /* an interrupt would jump */
-    show(dtype, joist_r_elements(payload), bytes_of(mask), n, out, &run);
+    keep_lost(x, show(dtype, joist_r_elements(payload), bytes_of(mask), n, out, &run));
   }
   keep(x, VALUES, values);
   UNPROTECT(3);
@@ -197,11 +224,18 @@ static size_t count_smallest(SEXP x) {
                              NULL);
 }
 
-static void note_smallest(SEXP x) {
-  if (dtype_of(x) != JOIST_I32 || has_flag(x, SEARCHED)) return;
-  set_flag(x, SEARCHED);
-  const size_t count = count_smallest(x);
+/* The same of n of them, for a method that makes no objects. */
+static void note_among(SEXP x, const void *values, size_t n) {
+  if (dtype_of(x) != JOIST_I32 || is_exposed(x)) return;
+  const size_t count = joist_missing_count(JOIST_HOST_INTEGER, values, n, NULL);
   if (count > 0) joist_r_view_lose(JOIST_I32, count, JOIST_R_UNREPRESENTABLE);
+}
+
+static void note_smallest(SEXP x) {
+  if (dtype_of(x) != JOIST_I32) return;
+  if (!has_flag(x, SEARCHED)) keep_lost(x, count_smallest(x));
+  set_flag(x, SEARCHED);
+  read_again(x);
 }
 
 /* A payload that only this vector has. The one before stays, as callers may have pointers to it. */
@@ -233,6 +267,7 @@ static void *data(SEXP x, Rboolean writable) {
     own_payload(x);
   }
   SEXP values = direct ? R_altrep_data1(x) : made_values(x);
+  if (!direct) read_again(x);
   if (writable) {
     set_flag(x, EXPOSED);
     clear_flag(x, COMPARED);
@@ -241,9 +276,18 @@ static void *data(SEXP x, Rboolean writable) {
 }
 
 static const void *data_or_null(SEXP x) {
-  if (is_direct(x)) return DATAPTR_OR_NULL(R_altrep_data1(x));
+  if (is_direct(x)) {
+    const void *const direct = DATAPTR_OR_NULL(R_altrep_data1(x));
+    if (has_flag(x, SEARCHED))
+      read_again(x);
+    else if (direct != NULL)
+      note_among(x, direct, (size_t)length(x));
+    return direct;
+  }
   SEXP values = values_of(x);
-  return values == R_NilValue ? NULL : elements_of(values);
+  if (values == R_NilValue) return NULL;
+  read_again(x);
+  return elements_of(values);
 }
 
 /* One value. */
@@ -253,6 +297,7 @@ static void value_at(SEXP x, R_xlen_t k, void *out) {
   if (values != R_NilValue) {
     const size_t size = joist_r_value_size((SEXPTYPE)TYPEOF(values));
     memcpy(out, (const char *)elements_of(values) + (size_t)k * size, size);
+    read_part_again(x, k, out, 1);
     return;
   }
   const joist_dtype dtype = dtype_of(x);
@@ -265,7 +310,7 @@ static void value_at(SEXP x, R_xlen_t k, void *out) {
   else if (dtype == JOIST_BOOL)
     *(int *)out = elements[k] != 0;
   else
-    show(dtype, elements + (size_t)k * joist_dtype_size(dtype), NULL, 1, out, NULL);
+    (void)show(dtype, elements + (size_t)k * joist_dtype_size(dtype), NULL, 1, out, NULL);
 }
 
 static int logical_element(SEXP x, R_xlen_t k) {
@@ -275,8 +320,10 @@ static int logical_element(SEXP x, R_xlen_t k) {
 }
 
 static int integer_element(SEXP x, R_xlen_t k) {
-  if (is_direct(x)) return INTEGER_ELT(R_altrep_data1(x), k);
-  return logical_element(x, k);
+  if (!is_direct(x)) return logical_element(x, k);
+  const int value = INTEGER_ELT(R_altrep_data1(x), k);
+  if (value == NA_INTEGER) note_among(x, &value, 1);
+  return value;
 }
 
 static double real_element(SEXP x, R_xlen_t k) {
@@ -305,11 +352,12 @@ static R_xlen_t region(SEXP x, R_xlen_t start, R_xlen_t n, void *out) {
     const size_t size = joist_r_value_size((SEXPTYPE)TYPEOF(x));
     const char *const from = elements_of(direct ? payload : values);
     memcpy(out, from + (size_t)start * size, (size_t)count * size);
+    direct ? note_among(x, out, (size_t)count) : read_part_again(x, start, out, (size_t)count);
   } else {
     const char *const elements = joist_r_elements(payload);
     const uint8_t *const mask = bytes_of(kept_part(x, MASK));
-    show(dtype, elements + (size_t)start * joist_dtype_size(dtype),
-         mask == NULL ? NULL : mask + start, (size_t)count, out, NULL);
+    (void)show(dtype, elements + (size_t)start * joist_dtype_size(dtype),
+               mask == NULL ? NULL : mask + start, (size_t)count, out, NULL);
   }
   return count;
 }
@@ -571,6 +619,7 @@ static void update_payload(SEXP x) {
   PROTECT(mask);
   keep(x, REPLACED, payload);
   R_set_altrep_data1(x, now);
+  keep_lost(x, 0); /* the NA that are left were warned about */
   joist_r_view_set_mask(x, mask);
   joist_r_renew_mark(x, now, mask);
   UNPROTECT(4);
@@ -611,6 +660,11 @@ bool joist_r_view_peek(SEXP x, struct joist_r_viewed *viewed, const void **value
   return true;
 }
 
+const void *joist_r_view_values(SEXP x) {
+  x = ALTREP(x) ? unwrapped(x) : R_NilValue;
+  return x == R_NilValue ? NULL : elements_of(is_direct(x) ? R_altrep_data1(x) : made_values(x));
+}
+
 bool joist_r_view_exposed(SEXP x) {
   x = unwrapped(x);
   return x == R_NilValue || is_exposed(x);
@@ -626,6 +680,7 @@ void joist_r_view_changed(SEXP x) {
     keep(x, REPLACED, values);
     keep(x, VALUES, R_NilValue);
   }
+  keep_lost(x, 0);
   if (has_flag(x, SEARCHED)) clear_flag(x, SEARCHED);
 }
 

@@ -63,6 +63,9 @@ void joist_r_view_set_mask(SEXP x, SEXP mask);
 
 /* Whether x itself, not a wrapper around it, was made by joist_r_view(). */
 bool joist_r_view_is(SEXP x);
+/* The values that R sees of it, without a warning of those that it cannot see; NULL of any other
+ * vector. */
+const void *joist_r_view_values(SEXP x);
 /* Whether a caller may have written to the values of an ALTREP vector. */
 bool joist_r_view_exposed(SEXP x);
 /* Replaces the payload of such a vector, or forgets the values converted from it when the payload
