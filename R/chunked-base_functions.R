@@ -125,7 +125,10 @@ chosen_part <- function(program, indices) {
 stored_part <- function(array, indices) {
   positions <- chosen_positions(indices, array$shape)
   array$indexes <- new.env(parent = emptyenv())
-  ranges <- all(vapply(positions, function(at) length(at) > 0L && all(diff(at) == 1L), TRUE))
+  ranges <- all(vapply(positions, function(at) {
+    n <- length(at)
+    n > 0L && at[n] - at[1L] == n - 1L && !is.unsorted(at, strictly = TRUE)
+  }, TRUE))
   if (ranges) {
     from <- vapply(positions, function(at) at[1L], 1L)
     return(read_parts(array, list(from), list(from + lengths(positions) - 1L))[[1L]])

@@ -34,7 +34,8 @@
 #' it or none. Two processes may write different chunks of an array at the same time, of an array of
 #' shards different shards: writing to a part of a shard writes all of it.
 #'
-#' Of a shard, only its index and the chunks that are needed are read, neighbours together.
+#' Of a shard, only its index and the chunks that are needed are read, neighbours together. Of a
+#' chunk in a folder without codecs, or with `zstd` alone, no more than is needed is decoded.
 #'
 #' The format has no missing values: give `na` a value to write in their place.
 #'

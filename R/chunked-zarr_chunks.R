@@ -12,45 +12,55 @@ chunk_key <- function(array, at) {
 # One chunk, as large as all of them; NULL for one that is not there.
 read_chunk <- function(array, at) {
   if (!is.null(array$shard)) {
-    return(read_sharded(array, list(at))[[1L]])
+    return(read_sharded(array, cbind(at))[[1L]])
   }
   key <- chunk_key(array, at)
   bytes <- array$store$get(key)
   if (!is.null(bytes)) about_chunk(array, key, decode_chunk(bytes, array))
 }
 
-# Several chunks. In a folder, and with codecs that C has, C does it without R, side by side; what
-# it cannot read is read once more, to say what is wrong.
-read_chunks <- function(array, places) {
+# What touched_chunks() found of several chunks, as tensors; NULL for one that is not there. In a
+# folder, and with codecs that C has, C does it without R, side by side; what it cannot read is read
+# once more, to say what is wrong.
+read_boxes <- function(array, boxes) {
   codecs <- own_codecs(array)
   sharded <- !is.null(array$shard)
+  n <- ncol(boxes$at)
+  low <- boxes$low - (boxes$at - 1L) * array$chunks - 1L
+  extents <- boxes$high - boxes$low + 1L
+  cut <- function(chunk, k) {
+    if (!is.null(chunk)) part_of(chunk, low[, k] + 1L, low[, k] + extents[, k])
+  }
   if (is.null(array$store$folder) || is.null(codecs)) {
-    if (sharded) {
-      return(read_sharded(array, places))
+    chunks <- if (sharded) {
+      read_sharded(array, boxes$at)
+    } else {
+      lapply(seq_len(n), function(k) read_chunk(array, boxes$at[, k]))
     }
-    return(lapply(places, function(at) read_chunk(array, at)))
+    return(Map(cut, chunks, seq_len(n)))
   }
   stored <- stored_as(array)
-  chunks <- vector("list", length(places))
-  there <- rep(TRUE, length(places))
+  chunks <- vector("list", n)
+  there <- rep(TRUE, n)
   parts <- NULL
   if (sharded) {
-    found <- chunk_parts(array, places)
+    found <- chunk_parts(array, boxes$at)
     there <- !is.na(found$parts[1L, ])
     parts <- found$parts[, there]
     paths <- file.path(array$store$folder, found$keys[there])
   } else {
-    paths <- chunk_paths(array, places)
+    paths <- chunk_paths(array, boxes$at)
   }
+  dims <- if (is.null(stored$permutation)) seq_along(array$chunks) else stored$permutation
   chunks[there] <- .Call(
     joist_r_read_chunks, paths, parts, codecs, array$dtype, stored$extents, stored$c_order,
-    array$swapped
+    array$swapped, if (any(extents != array$chunks)) low[dims, there], extents[dims, there]
   )
   for (k in which(there)) {
     chunk <- chunks[[k]]
     if (isFALSE(chunk)) {
-      chunks[k] <- list(read_chunk(array, places[[k]]))
-    } else if (!is.null(chunk)) {
+      chunks[k] <- list(cut(read_chunk(array, boxes$at[, k]), k))
+    } else if (!is.null(chunk) && !is.null(stored$permutation)) {
       chunks[[k]] <- from_stored(chunk, array, stored)
     }
   }
@@ -64,8 +74,8 @@ write_chunks <- function(array, places, chunks) {
     return(write_sharded(array, places, chunks))
   }
   if (is.null(array$store$folder) || is.null(codecs)) {
-    for (k in seq_along(places)) {
-      array$store$put(chunk_key(array, places[[k]]), encode_chunk(chunks[[k]], array))
+    for (k in seq_along(chunks)) {
+      array$store$put(chunk_key(array, places[, k]), encode_chunk(chunks[[k]], array))
     }
     return(invisible(NULL))
   }
@@ -88,7 +98,8 @@ filled_for <- function(x, array, name) {
 }
 
 chunk_paths <- function(array, places) {
-  file.path(array$store$folder, vapply(places, function(at) chunk_key(array, at), ""))
+  keys <- vapply(seq_len(ncol(places)), function(k) chunk_key(array, places[, k]), "")
+  file.path(array$store$folder, keys)
 }
 
 # The names of the codecs, NULL where C does not have all of them.
@@ -111,28 +122,30 @@ part_of <- function(x, start, stop) {
 
 positions_from <- function(start, n) seq.int(start, length.out = n)
 
-# Calls f(at, start, stop) for each chunk that a part touches: where it is among the chunks, and
-# what of it is in the part.
-each_chunk <- function(start, stop, chunks, f) {
+# The chunks that a part touches, a column each of three matrices: where it is among the chunks
+# (`at`), and what of it is in the part, from `low` to `high`.
+chunk_boxes <- function(start, stop, chunks) {
   first <- (start - 1L) %/% chunks
-  last <- (stop - 1L) %/% chunks
-  at <- first
-  if (any(last < first)) {
-    return(invisible(NULL))
+  counts <- base::pmax((stop - 1L) %/% chunks - first + 1L, 0L)
+  n <- prod(counts)
+  at <- matrix(0, length(chunks), n)
+  step <- 1
+  for (d in seq_along(counts)) {
+    at[d, ] <- rep(first[d] + seq_len(counts[d]), each = step, length.out = n)
+    step <- step * counts[d]
   }
-  repeat {
-    from <- base::pmax(start, as.integer(at * chunks + 1))
-    f(at + 1L, from, as.integer(base::pmin(stop, (at + 1) * chunks)))
-    d <- 1L
-    while (d <= length(at) && at[d] == last[d]) {
-      at[d] <- first[d]
-      d <- d + 1L
-    }
-    if (d > length(at)) {
-      return(invisible(NULL))
-    }
-    at[d] <- at[d] + 1L
-  }
+  boxes <- list(
+    at = at, low = base::pmax((at - 1) * chunks + 1, start), high = base::pmin(at * chunks, stop)
+  )
+  lapply(boxes, function(one) {
+    storage.mode(one) <- "integer"
+    one
+  })
+}
+
+each_chunk <- function(start, stop, chunks, f) {
+  boxes <- chunk_boxes(start, stop, chunks)
+  for (k in seq_len(ncol(boxes$at))) f(boxes$at[, k], boxes$low[, k], boxes$high[, k])
 }
 
 # A chunk that is not there has the fill value, but not in an array that is not there either, whose
@@ -157,25 +170,21 @@ read_parts <- function(array, starts, stops) {
   bytes <- prod(chunks) * array$size
   # Many requests at once, for chunks that are not in files.
   least <- if (is.null(array$store$folder)) base::pmax(1, 2^24 %/% bytes) else 1
-  for (some in in_turns(touched_chunks(array, starts, stops), bytes, least)) {
-    found <- read_chunks(array, lapply(some, function(one) one$at))
+  boxes <- touched_chunks(array, starts, stops)
+  for (some in in_turns(seq_along(boxes$part), bytes, least)) {
+    found <- read_boxes(array, lapply(boxes[-1L], function(one) one[, some, drop = FALSE]))
     if (any(vapply(found, is.null, TRUE))) check_there(array)
     for (j in seq_along(some)) {
-      one <- some[[j]]
-      k <- one$part
+      k <- boxes$part[some[j]]
+      low <- boxes$low[, some[j]]
       extents <- stops[[k]] - starts[[k]] + 1L
-      corner <- as.integer((one$at - 1L) * chunks)
-      part <- if (is.null(found[[j]])) {
-        filled(array, one$high - one$low + 1L)
-      } else {
-        part_of(found[[j]], one$low - corner, one$high - corner)
-      }
+      part <- found[[j]]
+      if (is.null(part)) part <- filled(array, boxes$high[, some[j]] - low + 1L)
       if (identical(shape(part), extents)) {
         out[[k]] <- part
       } else {
         if (is.null(out[[k]])) out[[k]] <- .Call(joist_r_blank, nv_aval(array$dtype, extents))
-        at <- as.integer(one$low - starts[[k]] + 1L)
-        out[[k]] <- .Call(joist_r_place, out[[k]], at, part, FALSE)
+        out[[k]] <- .Call(joist_r_place, out[[k]], low - starts[[k]] + 1L, part, FALSE)
       }
     }
   }
@@ -185,23 +194,24 @@ read_parts <- function(array, starts, stops) {
   out
 }
 
-# The chunks that each part touches, and where.
+# The boxes of chunks that parts touch, and which `part` each is of.
 touched_chunks <- function(array, starts, stops) {
-  touched <- list()
-  for (k in seq_along(starts)) {
-    each_chunk(starts[[k]], stops[[k]], array$chunks, function(at, low, high) {
-      touched[[length(touched) + 1L]] <<- list(part = k, at = at, low = low, high = high)
-    })
+  boxes <- Map(chunk_boxes, starts, stops, list(array$chunks))
+  part <- rep(seq_along(boxes), vapply(boxes, function(one) ncol(one$at), 1L))
+  if (length(boxes) == 1L) {
+    return(c(list(part = part), boxes[[1L]]))
   }
-  touched
+  together <- function(what) do.call(cbind, lapply(boxes, `[[`, what))
+  list(part = part, at = together("at"), low = together("low"), high = together("high"))
 }
 
 # Those that are written at a time: of a shard all of them.
-written_turns <- function(array, touched) {
+written_turns <- function(array, boxes) {
+  all <- seq_along(boxes$part)
   if (is.null(array$shard)) {
-    return(in_turns(touched, prod(array$chunks) * array$size))
+    return(in_turns(all, prod(array$chunks) * array$size))
   }
-  split(touched, shard_places(array, lapply(touched, function(one) one$at))$keys)
+  split(all, shard_places(array, boxes$at)$keys)
 }
 
 # What chunked tensors may take beside the tensors of the session.
@@ -226,20 +236,22 @@ in_turns <- function(all, bytes, least = 1) {
 # Writes `values` from `starts` on. Chunks that are not written as a whole are read before.
 write_parts <- function(array, starts, values) {
   stops <- Map(function(start, value) start + shape(value) - 1L, starts, values)
-  for (some in written_turns(array, touched_chunks(array, starts, stops))) {
-    made <- lapply(some, function(one) {
-      start <- starts[[one$part]]
-      corner <- as.integer((one$at - 1L) * array$chunks)
-      part <- part_of(values[[one$part]], one$low - start + 1L, one$high - start + 1L)
+  boxes <- touched_chunks(array, starts, stops)
+  for (some in written_turns(array, boxes)) {
+    made <- lapply(some, function(k) {
+      start <- starts[[boxes$part[k]]]
+      low <- boxes$low[, k]
+      high <- boxes$high[, k]
+      corner <- as.integer((boxes$at[, k] - 1L) * array$chunks)
+      part <- part_of(values[[boxes$part[k]]], low - start + 1L, high - start + 1L)
       if (identical(shape(part), array$chunks)) {
         return(part)
       }
-      end <- base::pmin(array$shape, corner + array$chunks)
-      whole <- all(one$low == corner + 1L) && all(one$high == end)
-      chunk <- if (!whole) read_chunk(array, one$at)
+      whole <- all(low == corner + 1L & high == base::pmin(array$shape, corner + array$chunks))
+      chunk <- if (!whole) read_chunk(array, boxes$at[, k])
       if (is.null(chunk)) chunk <- filled(array, array$chunks)
-      .Call(joist_r_place, chunk, as.integer(one$low - corner), part, FALSE)
+      .Call(joist_r_place, chunk, as.integer(low - corner), part, FALSE)
     })
-    write_chunks(array, lapply(some, function(one) one$at), made)
+    write_chunks(array, boxes$at[, some, drop = FALSE], made)
   }
 }

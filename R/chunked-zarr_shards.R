@@ -58,19 +58,21 @@ block_chunks <- function(array) {
 # The keys of the shards of chunks, and the numbers of the chunks within them, the last dim the
 # fastest, from 1 on.
 shard_places <- function(array, places) {
-  at <- matrix(as.integer(unlist(places)), length(array$chunks), length(places)) - 1L
   counts <- as.integer(array$shard$counts)
-  own <- at %% counts
   steps <- rev(cumprod(c(1, rev(counts))))[-1L]
   if (isTRUE(array$reversed)) steps <- cumprod(c(1, counts))[seq_along(counts)]
-  outer <- at %/% counts + 1L
-  names <- vapply(seq_along(places), function(k) paste(outer[, k], collapse = " "), "")
-  first <- !duplicated(names)
+  outer <- (places - 1L) %/% counts + 1L
+  grid <- ceiling(array$shape / array$shard$extents)
+  which <- base::colSums(outer * cumprod(c(1, grid))[seq_along(grid)])
+  first <- !duplicated(which)
   keys <- vapply(which(first), function(k) chunk_key(array, outer[, k]), "")
-  list(keys = keys[match(names, names[first])], numbers = colSums(own * steps) + 1)
+  list(
+    keys = keys[match(which, which[first])],
+    numbers = base::colSums((places - 1L) %% counts * steps) + 1
+  )
 }
 
-# The offset and the size of each chunk of a shard, NA for one that is not there.
+# The offset and the size of each chunk of a shard, NaN for one that is not there.
 shard_index <- function(bytes, shard) {
   if (shard$sum) {
     bytes <- .Call(joist_r_unpack, "crc32c", bytes, length(bytes))
@@ -79,13 +81,7 @@ shard_index <- function(bytes, shard) {
   if (length(bytes) != 16 * prod(shard$counts)) {
     stop_joist("joist_value_error", "it is too short for its index")
   }
-  endian <- if (shard$swapped == (.Platform$endian == "little")) "big" else "little"
-  words <- readBin(bytes, "integer", length(bytes) / 4, endian = endian)
-  words <- ifelse(is.na(words), 2^31, ifelse(words < 0, words + 2^32, words))
-  low <- if (endian == "little") c(TRUE, FALSE) else c(FALSE, TRUE)
-  index <- matrix(words[low] + 2^32 * words[!low], 2L)
-  index[, index[1L, ] == 2^64 & index[2L, ] == 2^64] <- NA
-  index
+  .Call(joist_r_shard_index, bytes, shard$swapped)
 }
 
 index_in <- function(bytes, shard) {
@@ -122,7 +118,7 @@ about_chunk <- function(array, key, code) {
 # Where chunks are: the keys of their shards, and a matrix of offsets and sizes.
 chunk_parts <- function(array, places) {
   where <- shard_places(array, places)
-  parts <- matrix(NA_real_, 2L, length(places))
+  parts <- matrix(NA_real_, 2L, ncol(places))
   for (key in unique(where$keys)) {
     index <- read_index(array, key)
     mine <- where$keys == key
@@ -160,7 +156,7 @@ read_ranges <- function(array, key, parts) {
 # The chunks of shards, by R.
 read_sharded <- function(array, places) {
   found <- chunk_parts(array, places)
-  chunks <- vector("list", length(places))
+  chunks <- vector("list", ncol(places))
   there <- !is.na(found$parts[1L, ])
   for (key in unique(found$keys[there])) {
     mine <- which(there & found$keys == key)
@@ -179,7 +175,7 @@ write_sharded <- function(array, places, chunks) {
     mine <- which(where$keys == key)
     mine <- mine[order(where$numbers[mine])]
     # Of those that overlap the array, which may be all that there are.
-    outer <- (places[[mine[1L]]] - 1L) %/% array$shard$counts
+    outer <- (places[, mine[1L]] - 1L) %/% array$shard$counts
     left <- ceiling(array$shape / array$chunks) - outer * array$shard$counts
     whole <- length(mine) == prod(base::pmin(left, array$shard$counts))
     old <- if (!whole) array$store$get(key)

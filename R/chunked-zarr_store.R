@@ -122,15 +122,7 @@ remove_file <- function(path) {
 
 # NULL for a file that is not there.
 file_bytes <- function(path, from = 0, size = Inf) {
-  whole <- file.size(path)
-  if (is.na(whole) || dir.exists(path)) {
-    return(NULL)
-  }
-  con <- file(path, "rb", raw = TRUE)
-  on.exit(close(con))
-  if (from < 0) from <- max(0, whole + from)
-  if (from > 0) seek(con, from)
-  read_bytes(con, max(0, min(size, whole - from)))
+  if (!dir.exists(path)) .Call(joist_r_file_bytes, path, from, size)
 }
 
 # A part of bytes, from a position on, or from the end if it is negative.

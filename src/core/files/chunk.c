@@ -2,10 +2,13 @@
 #include "core/files/chunk.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
 #include "core/base/pool.h"
+#include "core/ops/move/walk.h"
+#include "core/types/host.h"
 
 /* Additions' worth of a byte: of a file, and packed. */
 enum { FILE_WORK = 2, PACKED_WORK = 16 };
@@ -22,18 +25,81 @@ static char *scratch_of(const struct working *w, size_t worker, size_t k) {
   return w->scratch + (2 * worker + k % 2) * w->room;
 }
 
-/* Unpacks the first scratch area. Returns the elements, or NULL if the bytes are invalid. */
-static const char *unpacked(const struct working *w, size_t worker, size_t n, void *data) {
+/* Unpacks the first scratch area, to `data` if the elements can be there as they are and it is not
+ * NULL; the first `wanted` bytes of them at least. Returns where they are, or NULL if the bytes are
+ * invalid. */
+static const char *unpacked(const struct working *w, size_t worker, size_t n, void *data,
+                            size_t wanted) {
   const struct joist_chunk_format *const format = w->format;
-  const bool straight = joist_elements_are_memory(&format->elements);
+  const bool straight = data != NULL && joist_elements_are_memory(&format->elements);
   const char *from = scratch_of(w, worker, 0);
   for (size_t k = format->codecs, turn = 1; k-- > 0; turn++) {
     const bool last = k == 0 && straight;
     char *const to = last ? data : scratch_of(w, worker, turn);
+    if (k == 0 && wanted < w->bytes && format->codec[0]->unpack_first != NULL &&
+        format->codec[0]->unpack_first(from, n, to, wanted, w->bytes))
+      return to;
     if (!format->codec[k]->unpack(from, n, to, last ? w->bytes : w->room, &n)) return NULL;
     from = to;
   }
   return n == w->bytes ? from : NULL;
+}
+
+struct joist_elements joist_chunk_box(const struct joist_chunk_format *format,
+                                      const struct joist_chunk *chunk) {
+  struct joist_elements elements = format->elements;
+  if (chunk->low == NULL) return elements;
+  elements.shape = chunk->box;
+  elements.count = 1;
+  for (int d = 0; d < chunk->box.rank; d++) elements.count *= chunk->box.extent[d];
+  return elements;
+}
+
+/* A box among the elements of a chunk as they are stored: `span` of them from `first` on have it.
+ */
+struct box {
+  struct joist_elements elements;
+  struct joist_walk walk; /* from the first of them, to the box in the same order */
+  size_t first, span;
+};
+
+static void find_box(const struct joist_chunk_format *format, const struct joist_chunk *chunk,
+                     struct box *box) {
+  int64_t in = 1, out = 1;
+  *box = (struct box){.elements = joist_chunk_box(format, chunk), .span = 1};
+  joist_walk_init(&box->walk, false);
+  for (int k = 0; k < chunk->box.rank; k++) {
+    const int d = format->elements.c_order ? chunk->box.rank - 1 - k : k;
+    joist_walk_add(&box->walk, chunk->box.extent[d], in, out, NULL);
+    box->first += chunk->low[d] * (size_t)in;
+    box->span += (chunk->box.extent[d] - 1) * (size_t)in;
+    in *= (int64_t)format->elements.shape.extent[d];
+    out *= (int64_t)chunk->box.extent[d];
+  }
+}
+
+/* Reads a box of the n bytes that a chunk has in a file. */
+static bool read_box(const struct working *w, size_t worker, const struct joist_file *file,
+                     uint64_t from, size_t n, const struct joist_chunk *chunk) {
+  struct box box;
+  find_box(w->format, chunk, &box);
+  const size_t size = joist_dtype_size(box.elements.dtype);
+  char *const scratch = scratch_of(w, worker, 0);
+  const char *start = scratch;
+  if (w->format->codecs == 0) {
+    from += box.first * size;
+    if (n != w->bytes || joist_file_read(file, from, scratch, box.span * size) != 0) return false;
+  } else {
+    if (joist_file_read(file, from, scratch, n) != 0) return false;
+    start = unpacked(w, worker, n, NULL, (box.first + box.span) * size);
+    if (start == NULL) return false;
+  }
+  const bool straight = joist_elements_are_memory(&box.elements);
+  char *const to = straight ? chunk->data : scratch_of(w, worker, start == scratch);
+  if (w->format->codecs > 0) start += box.first * size;
+  return joist_move(size, &box.walk, start, to, w->run, NULL) == JOIST_OK &&
+         (straight || joist_elements_read(&box.elements, NULL, (const unsigned char *)to,
+                                          chunk->data, w->run, NULL) == JOIST_OK);
 }
 
 static bool read_file(const struct working *w, size_t worker, const struct joist_file *file,
@@ -42,15 +108,17 @@ static bool read_file(const struct working *w, size_t worker, const struct joist
   const bool whole = chunk->size == SIZE_MAX;
   const uint64_t from = whole ? 0 : chunk->from, size = whole ? file->size : chunk->size;
   if (from > file->size || size > file->size - from) return false;
+  const size_t n = (size_t)size;
+  if (format->codecs > 0 && size > w->room) return false;
+  if (chunk->low != NULL) return read_box(w, worker, file, from, n, chunk);
   if (format->codecs == 0) {
     struct joist_elements elements = format->elements;
     elements.start = from;
     return size == w->bytes &&
            joist_elements_read(&elements, file, NULL, chunk->data, w->run, NULL) == JOIST_OK;
   }
-  const size_t n = (size_t)size;
-  if (size > w->room || joist_file_read(file, from, scratch_of(w, worker, 0), n) != 0) return false;
-  const char *const bytes = unpacked(w, worker, n, chunk->data);
+  if (joist_file_read(file, from, scratch_of(w, worker, 0), n) != 0) return false;
+  const char *const bytes = unpacked(w, worker, n, chunk->data, w->bytes);
   return bytes == chunk->data ||
          (bytes != NULL &&
           joist_elements_read(&format->elements, NULL, (const unsigned char *)bytes, chunk->data,
@@ -135,16 +203,24 @@ size_t joist_chunk_room(const struct joist_chunk_format *format) {
 static joist_status work(const struct joist_chunk_format *format, struct joist_chunk *chunks,
                          size_t count, joist_task *task, const struct joist_run *run,
                          struct joist_error *error) {
-  const struct joist_elements *const elements = &format->elements;
   const struct joist_run alone = {.threads = 1};
   struct working w = {.format = format, .chunks = chunks, .run = &alone};
   w.bytes = bytes_of(format);
-  const size_t each = w.bytes * (format->codecs > 0 ? PACKED_WORK : FILE_WORK);
   /* What moves bytes within a chunk takes memory of the pool, which has one owner. */
-  const bool moves = joist_elements_move(elements);
+  bool moves = false, boxes = false;
+  size_t most = 0;
+  for (size_t k = 0; k < count; k++) {
+    const struct joist_elements elements = joist_chunk_box(format, &chunks[k]);
+    moves |= joist_elements_move(&elements);
+    boxes |= chunks[k].low != NULL;
+    if (elements.count > most) most = elements.count;
+  }
+  const size_t each = format->codecs > 0
+                          ? w.bytes * PACKED_WORK
+                          : most * joist_dtype_size(format->elements.dtype) * FILE_WORK;
   const int threads = moves ? 1 : joist_threads_for(run, each * count, count);
   if (moves) w.run = run;
-  const bool packs = format->codecs > 0 || moves;
+  const bool packs = format->codecs > 0 || moves || boxes;
   if (packs) {
     w.room = room_for(format, w.bytes);
     w.scratch = joist_scratch_allocate(2 * w.room * (size_t)threads);
@@ -172,4 +248,17 @@ joist_status joist_chunks_pack(const struct joist_chunk_format *format, struct j
                                size_t count, const struct joist_run *run,
                                struct joist_error *error) {
   return work(format, chunks, count, pack_chunk, run, error);
+}
+
+joist_status joist_shard_index(const unsigned char *bytes, size_t count, bool swapped,
+                               double *index, struct joist_error *error) {
+  const joist_status status =
+      joist_read_bytes(JOIST_UI64, bytes, 2 * count, swapped, index, NULL, error);
+  for (size_t k = 0; k < count && status == JOIST_OK; k++, index += 2) {
+    uint64_t word[2];
+    memcpy(word, index, sizeof word);
+    const bool none = word[0] == UINT64_MAX && word[1] == UINT64_MAX;
+    for (int end = 0; end < 2; end++) index[end] = none ? NAN : (double)word[end];
+  }
+  return status;
 }

@@ -261,6 +261,21 @@ static bool unpack_zstd(const void *from, size_t n, void *to, size_t room, size_
   return ZSTD_isError(*length) == 0;
 }
 
+static bool unpack_first_zstd(const void *from, size_t n, void *to, size_t wanted, size_t whole) {
+  if (ZSTD_getFrameContentSize(from, n) != whole) return false;
+  ZSTD_DStream *const stream = ZSTD_createDStream();
+  if (stream == NULL) return false;
+  ZSTD_inBuffer in = {from, n, 0};
+  ZSTD_outBuffer out = {to, wanted, 0};
+  size_t left = 1, before;
+  do {
+    before = in.pos + out.pos;
+    left = ZSTD_decompressStream(stream, &out, &in);
+  } while (!ZSTD_isError(left) && left > 0 && out.pos < wanted && in.pos + out.pos > before);
+  ZSTD_freeDStream(stream);
+  return out.pos == wanted;
+}
+
 static size_t bound_zstd(size_t n) { return ZSTD_compressBound(n); }
 
 static bool pack_zstd(const void *from, size_t n, size_t size, void *to, size_t room,
@@ -295,19 +310,19 @@ static bool pack_blosc(const void *from, size_t n, size_t size, void *to, size_t
 
 const struct joist_compression *joist_compression_at(size_t number) {
   static const struct joist_compression all[] = {
-    {"crc32c", unpack_crc32c, bound_crc32c, pack_crc32c},
-    {"lz4", unpack_lz4, bound_lz4, pack_lz4},
-    {"numcodecs.lz4", unpack_lz4, bound_lz4, pack_lz4},
+    {"crc32c", unpack_crc32c, bound_crc32c, pack_crc32c, NULL},
+    {"lz4", unpack_lz4, bound_lz4, pack_lz4, NULL},
+    {"numcodecs.lz4", unpack_lz4, bound_lz4, pack_lz4, NULL},
 #if JOIST_ZLIB
-    {"gzip", unpack_gzip, bound_zlib, pack_gzip},
-    {"zlib", unpack_zlib, bound_zlib, pack_zlib},
-    {"numcodecs.zlib", unpack_zlib, bound_zlib, pack_zlib},
+    {"gzip", unpack_gzip, bound_zlib, pack_gzip, NULL},
+    {"zlib", unpack_zlib, bound_zlib, pack_zlib, NULL},
+    {"numcodecs.zlib", unpack_zlib, bound_zlib, pack_zlib, NULL},
 #endif
 #if JOIST_ZSTD
-    {"zstd", unpack_zstd, bound_zstd, pack_zstd},
+    {"zstd", unpack_zstd, bound_zstd, pack_zstd, unpack_first_zstd},
 #endif
 #if JOIST_BLOSC
-    {"blosc", unpack_blosc, bound_blosc, pack_blosc},
+    {"blosc", unpack_blosc, bound_blosc, pack_blosc, NULL},
 #endif
     {0}
   };

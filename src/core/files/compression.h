@@ -15,6 +15,9 @@ struct joist_compression {
    * the library fails. */
   size_t (*bound)(size_t n);
   bool (*pack)(const void *from, size_t n, size_t size, void *to, size_t room, size_t *length);
+  /* Unpacks no more than the first `wanted` of `whole` bytes; what is behind them need not be
+   * valid. False where that is not possible; NULL for a codec that has no such way. */
+  bool (*unpack_first)(const void *from, size_t n, void *to, size_t wanted, size_t whole);
 };
 
 /* The one of that number, from 0 on; NULL behind the last one that this build has. */

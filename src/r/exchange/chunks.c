@@ -1,6 +1,7 @@
 /* Makes tensors of chunks, and chunks of tensors; puts parts into tensors. */
 #include "r/exchange/chunks.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/files/checksum.h"
@@ -83,13 +84,35 @@ static void set_parts(SEXP parts, struct joist_chunk *chunks, R_xlen_t n) {
   }
 }
 
+/* What is wanted of chunks of a shape: see joist_r_read_chunks(). */
+static void set_boxes(SEXP low, SEXP extents, const struct joist_shape *shape,
+                      struct joist_chunk *chunks, R_xlen_t n) {
+  if (low == R_NilValue) return;
+  const R_xlen_t rank = shape->rank;
+  if (TYPEOF(low) != INTSXP || TYPEOF(extents) != INTSXP || XLENGTH(low) != rank * n ||
+      XLENGTH(extents) != rank * n)
+    joist_r_stop(JOIST_ERROR_SHAPE, "a box must have a start and an extent for each dimension");
+  for (R_xlen_t k = 0; k < n; k++) {
+    const int *const from = INTEGER(low) + k * rank, *const own = INTEGER(extents) + k * rank;
+    chunks[k].box.rank = shape->rank;
+    for (int d = 0; d < shape->rank; d++) {
+      const uint32_t extent = shape->extent[d];
+      if (from[d] < 0 || own[d] < 1 || (uint32_t)own[d] > extent ||
+          (uint32_t)from[d] > extent - (uint32_t)own[d])
+        joist_r_stop(JOIST_ERROR_SHAPE, "a box must be within its chunk");
+      chunks[k].box.extent[d] = (uint32_t)own[d];
+    }
+    if (!joist_shape_equal(&chunks[k].box, shape)) chunks[k].low = (const uint32_t *)from;
+  }
+}
+
 static void needs_extents(struct joist_elements *elements) {
   struct joist_error error;
   joist_r_raise_if(joist_elements_check("Zarr", elements, UINT64_MAX, false, &error), &error);
 }
 
 SEXP joist_r_read_chunks(SEXP paths, SEXP parts, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
-                         SEXP swapped) {
+                         SEXP swapped, SEXP low, SEXP extents) {
   struct joist_chunk_format format = {.elements = {.dtype = joist_r_dtype(dtype),
                                                    .swapped = joist_r_flag(swapped, "swapped"),
                                                    .c_order = joist_r_flag(c_order, "c_order")}};
@@ -99,10 +122,12 @@ SEXP joist_r_read_chunks(SEXP paths, SEXP parts, SEXP codecs, SEXP dtype, SEXP s
   const R_xlen_t n = XLENGTH(paths);
   struct joist_chunk *const chunks = chunks_at(paths, codecs, &format);
   set_parts(parts, chunks, n);
+  set_boxes(low, extents, &format.elements.shape, chunks, n);
   SEXP read = PROTECT(Rf_allocVector(VECSXP, n));
   for (R_xlen_t k = 0; k < n; k++) {
-    SEXP payload = PROTECT(joist_r_payload(type.dtype, format.elements.count));
-    SET_VECTOR_ELT(read, k, joist_r_tensor(payload, type, &format.elements.shape));
+    const struct joist_elements elements = joist_chunk_box(&format, &chunks[k]);
+    SEXP payload = PROTECT(joist_r_payload(type.dtype, elements.count));
+    SET_VECTOR_ELT(read, k, joist_r_tensor(payload, type, &elements.shape));
     chunks[k].data = joist_r_elements(payload);
     UNPROTECT(1);
   }
@@ -115,6 +140,18 @@ SEXP joist_r_read_chunks(SEXP paths, SEXP parts, SEXP codecs, SEXP dtype, SEXP s
                      chunks[k].state == JOIST_CHUNK_ABSENT ? R_NilValue : Rf_ScalarLogical(FALSE));
   UNPROTECT(1);
   return read;
+}
+
+SEXP joist_r_shard_index(SEXP bytes, SEXP swapped) {
+  joist_r_check_raw(bytes);
+  const R_xlen_t n = XLENGTH(bytes) / 16;
+  SEXP index = PROTECT(Rf_allocMatrix(REALSXP, 2, (int)n));
+  struct joist_error error;
+  joist_r_raise_if(joist_shard_index(RAW(bytes), (size_t)n, joist_r_flag(swapped, "swapped"),
+                                     REAL(index), &error),
+                   &error);
+  UNPROTECT(1);
+  return index;
 }
 
 /* The elements of a list of tensors, one for each chunk. Returns what keeps them. */
@@ -226,6 +263,29 @@ SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned) {
                    &error);
   UNPROTECT(1);
   return tensor;
+}
+
+/* ---- bytes of files ---- */
+
+SEXP joist_r_file_bytes(SEXP path, SEXP from, SEXP size) {
+  struct joist_file there;
+  const int code = joist_file_open(joist_r_path(path), &there);
+  if (code == 0) joist_file_close(&there);
+  if (code == ENOENT || code == ENOTDIR || code == JOIST_FILE_SPECIAL) return R_NilValue;
+  const double begin = joist_r_number(from), most = joist_r_number(size);
+  SEXP kept = PROTECT(joist_r_open_file(path));
+  if (kept == R_NilValue) joist_r_no_file(path);
+  const struct joist_file *const file = &joist_r_file_of(kept)->file;
+  const double whole = (double)file->size;
+  const double start = begin >= 0 ? begin : begin + whole > 0 ? begin + whole : 0;
+  const double left = whole - start, n = left > most ? most : left;
+  SEXP bytes = PROTECT(Rf_allocVector(RAWSXP, n > 0 ? (R_xlen_t)n : 0));
+  const int failed =
+      n > 0 ? joist_file_read(file, (uint64_t)start, RAW(bytes), (size_t)XLENGTH(bytes)) : 0;
+  joist_r_close_file(kept);
+  if (failed != 0) joist_r_file_stop("read", path, failed);
+  UNPROTECT(2);
+  return bytes;
 }
 
 /* ---- codecs ---- */
