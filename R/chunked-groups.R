@@ -26,7 +26,8 @@ chunked_groups <- function(what, x, ids, count, na_rm, dim, correction = 1) {
   program$lasts <- list(list(op = "groups", drop = FALSE))
   none <- nv_aval(dtype(x), replace(shape(x), dim, groups$count), ambiguous(x))
   type <- switch(what,
-    sum = none, count = nv_aval("i64", shape(none)), like_mean(in_double(none), none)
+    sum = none, count = nv_aval("i64", shape(none)),
+    mean = like(in_double(none), nv_mean(none_of(none))), like_mean(in_double(none), none)
   )
   out <- .Call(joist_r_blank, type)
   run_program(program, retries = 2L, take = function(which, start, block) {

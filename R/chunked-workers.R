@@ -31,7 +31,7 @@ unit_size <- function(program, wanted, workers) {
   if (is_product(program)) {
     # A worker sends the parts of a unit, which should be few beside its blocks.
     if (workers == 1L) most <- 64 else level <- min(floor(log2(min(most, inner))), 3)
-    across <- max(block_counts(program)[program$outer])
+    across <- max(1, block_counts(program)[program$outer])
     while (tile < across && (tile + 1)^2 * 2^level <= most &&
       tile_bytes(program, tile + 1) <= memory_budget() / workers) {
       tile <- tile + 1
@@ -57,7 +57,7 @@ tile_bytes <- function(program, tile) {
 # another.
 groups_of <- function(program, wanted, tile) {
   if (is_product(program)) {
-    rows <- block_counts(program)[program$outer[1L]]
+    rows <- c(block_counts(program)[program$outer], 1L)[1L]
     tile_of <- wanted %% rows %/% tile + wanted %/% rows %/% tile * rows
     groups <- split(wanted, tile_of)
     return(list(count = length(groups), at = function(k) groups[[k]]))

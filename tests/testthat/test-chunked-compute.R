@@ -255,6 +255,24 @@ test_that("sums are those of base R to the precision of the dtype, for every dty
   expect_identical(as_array(product), round_to(crossprod(whole), "f16"))
 })
 
+test_that("products and covariances of vectors are those in memory, of one chunk, too", {
+  u <- c(4, -1, 4, 2, -3, 2, -6)
+  v <- c(1, 2, 0, -5, 3, 1, 1)
+  for (d in c("f64", "f32", "i8", "i64")) {
+    for (chunks in list(c(7, 7), c(7, 3), c(2, 7), c(2, 3))) {
+      x <- nv_chunked(nv_tensor(u, d), chunks[1])
+      y <- nv_chunked(nv_tensor(v, d), chunks[2])
+      expect_no_warning({
+        product <- nv_compute(nv_dot(x, y, contracting_dims = list(1, 1)))
+        covariance <- nv_compute(nv_cov(x, y))
+      })
+      expect_identical(as.double(product), sum(u * v))
+      expect_equal(as.double(covariance), cov(u, v), tolerance = 1e-6)
+      expect_equal(as.double(nv_compute(nv_cor(x, y))), cor(u, v), tolerance = 1e-6)
+    }
+  }
+})
+
 test_that("programs are the same whatever the order of the elements in stores", {
   whole <- function(x) nv_convert(x, "i32")
   programs <- list(

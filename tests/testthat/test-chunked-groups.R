@@ -75,3 +75,16 @@ test_that("functions of chunked tensors leave NaN out, or say that they cannot",
   whole <- nv_chunked(nv_tensor(matrix(1:4, 2)))
   expect_identical(as.vector(nv_compute(nv_reduce_max(whole, na_rm = TRUE))), 4L)
 })
+
+test_that("groups of chunked complex numbers are those in memory", {
+  z <- complex(real = 1:4, imaginary = 4:1)
+  for (d in c("c64", "c128")) {
+    x <- nv_tensor(z, d)
+    for (f in list(nv_segment_mean, nv_segment_sum, nv_segment_var)) {
+      expect_identical(nv_compute(f(nv_chunked(x, 2), c(1, 2, 1, 2), 2)), f(x, c(1, 2, 1, 2), 2))
+    }
+    expect_identical(
+      as_array(nv_segment_mean(nv_chunked(x, 2), c(1, 2, 1, 2), 2)), c(2 + 3i, 3 + 2i)
+    )
+  }
+})
