@@ -53,7 +53,8 @@
 #' @param fill The value of elements that were never written, an R value or tensor; `NULL` for 0,
 #'   or 1 for `f8E8M0FNU`, which has no 0.
 #' @param codecs The names of codecs for the bytes, in the order in which they are applied:
-#'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` if joist was built with their libraries.
+#'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` if joist was built with their libraries;
+#'   `"zstd"` also if R (>= 4.5) has it.
 #' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr support, or
 #'   `"F"`, that of tensors, which is faster here; or the dimensions, the slowest first.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the

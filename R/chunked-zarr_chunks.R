@@ -105,7 +105,7 @@ chunk_paths <- function(array, places) {
 # The names of the codecs, NULL where C does not have all of them.
 own_codecs <- function(array) {
   names <- vapply(array$codecs, function(codec) codec$name, "")
-  known <- all(names %in% .Call(joist_r_codecs)) && length(names) <= 8L
+  known <- all(names %in% core_codecs()) && length(names) <= 8L
   plain <- is.null(array$inside) && is.null(array$steps) && is.null(array$packed)
   if (known && length(array$filters) == 0L && plain) names
 }

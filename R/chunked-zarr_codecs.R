@@ -3,13 +3,25 @@
 # That of memCompress().
 gzip_level <- 6L
 
-# Those that base R reads.
-base_codecs <- c(bz2 = "bzip2", lzma = "xz", numcodecs.bz2 = "bzip2", numcodecs.lzma = "xz")
+# Those that base R reads, zstd from R 4.5 on.
+base_codecs <- c(
+  bz2 = "bzip2", lzma = "xz", numcodecs.bz2 = "bzip2", numcodecs.lzma = "xz", zstd = "zstd"
+)
 
 # New arrays do not get these, but those that have them are read and written.
-other_codecs <- c("zlib", "numcodecs.zlib", "lz4", "numcodecs.lz4", names(base_codecs))
+other_codecs <- c(
+  "zlib", "numcodecs.zlib", "lz4", "numcodecs.lz4", setdiff(names(base_codecs), "zstd")
+)
 
-zarr_codecs <- function() setdiff(union("gzip", .Call(joist_r_codecs)), other_codecs)
+zarr_codecs <- function() {
+  setdiff(union(c("gzip", if (base_has_zstd()) "zstd"), core_codecs()), other_codecs)
+}
+
+core_codecs <- function() .Call(joist_r_codecs)
+
+base_has_zstd <- function() {
+  tryCatch(is.raw(memCompress(raw(1), "zstd")), error = function(e) FALSE)
+}
 
 check_codec <- function(name, key, field = "codecs") {
   if (name %in% c(zarr_codecs(), other_codecs)) {
@@ -122,7 +134,7 @@ checksum <- function(name, x) .Call(joist_r_checksum, name, x)
 
 # No more than `most` bytes and some, for a checksum.
 decode_bytes <- function(bytes, codec, most) {
-  if (codec %in% .Call(joist_r_codecs)) {
+  if (codec %in% core_codecs()) {
     found <- .Call(joist_r_unpack, codec, bytes, most + 64)
     if (is.null(found)) {
       if (codec == "crc32c") stop_joist("joist_value_error", "its CRC-32C is wrong")
@@ -177,7 +189,7 @@ read_stream <- function(stream, most) {
 }
 
 encode_bytes <- function(bytes, codec, size) {
-  if (codec %in% .Call(joist_r_codecs)) {
+  if (codec %in% core_codecs()) {
     return(.Call(joist_r_pack, codec, bytes, size))
   }
   if (codec %in% names(base_codecs)) {

@@ -270,6 +270,20 @@ test_that("a chunk that is wrong is an error that names it", {
   broken(as.raw(0:5), "bool", data_type = "\"bool\"", fill_value = "false")
 })
 
+test_that("zstd is that of R, from 4.5 on, where joist was built without its library", {
+  own <- joist:::core_codecs()
+  if (joist:::base_has_zstd() && "zstd" %in% own) {
+    x <- nv_store(nv_tensor(1:1000), tempfile(), chunks = 300, codecs = "zstd")
+    local_mocked_bindings(core_codecs = function() setdiff(own, "zstd"), .package = "joist")
+    expect_identical(as_array(x[]), 1:1000)
+    x[5] <- 7L
+    local_mocked_bindings(core_codecs = function() own, .package = "joist")
+    expect_identical(as_array(x[]), replace(1:1000, 5, 7L))
+  } else {
+    expect_identical("zstd" %in% joist:::zarr_codecs(), "zstd" %in% own)
+  }
+})
+
 test_that("gzip and zlib have the streams of R, in folders and in stores of functions", {
   # R's functions, which joist uses where it was built without zlib.
   deflate <- joist:::deflate
