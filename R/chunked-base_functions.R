@@ -69,9 +69,12 @@ needs_all <- function(x) {
 #' @export
 `[.nv_chunked` <- function(x, ..., drop = TRUE) {
   indices <- read_indices(shape(x), substitute(c(x, ...)), ...)
-  if (is.null(indices)) indices <- vector("list", ndims(x))
-  indices <- positions_of_names(x, indices)
   check_flag(drop, "drop")
+  if (is.null(indices)) {
+    indices <- vector("list", ndims(x))
+    drop <- FALSE # of x[], as in base R
+  }
+  indices <- positions_of_names(x, indices)
   if (any(vapply(indices, has_missing, TRUE))) {
     return(with_missing(x, indices, drop))
   }

@@ -255,6 +255,16 @@ test_that("sums are those of base R to the precision of the dtype, for every dty
   expect_identical(as_array(product), round_to(crossprod(whole), "f16"))
 })
 
+test_that("x[] keeps extents of 1, as in base R", {
+  for (extents in list(c(4, 1), c(1, 1), 4, 1)) {
+    x <- nv_tensor(array(seq_len(prod(extents)), extents))
+    for (chunked in list(nv_chunked(x), nv_chunked(x) + 0L)) {
+      expect_identical(shape(chunked[]), shape(x[]))
+    }
+    if (length(extents) == 2L) expect_identical(shape(nv_chunked(x)[, ]), shape(x[, ]))
+  }
+})
+
 test_that("products and covariances of vectors are those in memory, of one chunk, too", {
   u <- c(4, -1, 4, 2, -3, 2, -6)
   v <- c(1, 2, 0, -5, 3, 1, 1)
