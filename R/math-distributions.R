@@ -37,6 +37,13 @@ masked_as <- function(value, operands) {
 # A number of the dtype of the result.
 distribution_type <- function(operands) {
   common <- .Call(joist_r_result_dtype, operands, NULL)
+  if (session()$strict) {
+    # The policy judges operands where they meet. R numbers are not rounded, whatever they are.
+    met <- lapply(operands, function(x) {
+      if (is_tensor(x)) nv_aval(dtype(x), 1L, ambiguous(x)) else as.vector(x)[0L]
+    })
+    apply_operation("concatenate", met, list(dim = 1L))
+  }
   like <- nv_fill(1, integer(), common$dtype, common$ambiguous)
   check_real(like)
   nv_exp(like)

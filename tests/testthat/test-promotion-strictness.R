@@ -261,3 +261,27 @@ test_that("a place warns once for each dtype", {
   expect_length(texts, 2L)
   expect_match(texts, "f32 to f64|f16 to f32")
 })
+
+test_that("distributions of integers are judged as exp() of them is", {
+  ids <- nv_tensor(c("9007199254740993", "1"), "i64")
+  fs <- list(
+    nv_dnorm, nv_pnorm, nv_qexp, function(x) nv_pbinom(x, 3L, 0.5), function(x) nv_dpois(x, 2.5),
+    jit(nv_dnorm)
+  )
+  for (x in list(ids, nv_tensor(1:3, "i32"))) {
+    for (f in fs) {
+      suppressWarnings(f(x)) # compiled without the policy
+      for (kind in c("int_to_float", "lossy")) {
+        refused <- expect_error(
+          with_promotion(NULL, f(x), on = stats::setNames("error", kind)),
+          "nv_[dpq].*operand 1", class = paste0("joist_", kind, "_error")
+        )
+        expect_no_match(conditionMessage(refused), "operand 2")
+      }
+    }
+  }
+  # R numbers are exact.
+  x <- nv_tensor(c(16777216, 16777218), "f64")
+  got <- with_promotion(NULL, nv_dnorm(x, 16777217), on = c(literal = "error", lossy = "error"))
+  expect_equal(as_array(got), stats::dnorm(c(-1, 1)))
+})
