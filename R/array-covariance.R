@@ -46,9 +46,9 @@ var_of_tensors <- function(x, y, na.rm = FALSE, use = NULL) { # nolint: object_n
   check_flag(na.rm, "na.rm")
   if (is.null(use)) use <- if (na.rm) "na.or.complete" else "everything"
   if (!identical(use, "everything")) use <- complete_by(use, "var()")
-  whole <- is.null(y) && !is.data.frame(x) && ndims(x) != 2L
-  if (whole && use == "everything" && !is_complex_dtype(x)) {
-    return(nv_var(x))
+  whole <- use == "everything" && is.null(y) && !is.data.frame(x) && ndims(x) != 2L
+  if (whole && !is_complex_dtype(x)) {
+    return(variance_of(x, NULL, TRUE, 1, FALSE, FALSE))
   }
   moments_of(x, y, use, 1, "var()")
 }
@@ -56,7 +56,7 @@ var_of_tensors <- function(x, y, na.rm = FALSE, use = NULL) { # nolint: object_n
 sd_of_tensor <- function(x, na.rm = FALSE) { # nolint: object_name_linter.
   check_flag(na.rm, "na.rm")
   if (!na.rm || !may_be_na(x)) {
-    return(nv_sd(x))
+    return(variance_of(x, NULL, TRUE, 1, TRUE, FALSE))
   }
   moments_of(nv_flatten(x), NULL, "na.or.complete", 1, "sd()", root = TRUE)
 }

@@ -72,7 +72,7 @@ rounded_pair <- function(x, otherwise) {
 # Whether statistics of x come from digits: of integers whose mean has as many bits as a double.
 # Those of narrower dtypes are right when they are computed in double.
 has_digits <- function(x) {
-  inherits(x, "nv_tensor") && !is_chunked(x) && is_integer_dtype(x) &&
+  is_tensor(x) && is_integer_dtype(x) && !is_chunked(x) &&
     dtype(nv_mean(none_of(x))) == "f64"
 }
 

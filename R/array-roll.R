@@ -18,16 +18,18 @@
 nv_roll <- function(x, shift, dims = NULL) {
   x <- as_operand(x)
   check_static(shift, "shift")
-  if (is.null(dims) && ndims(x) == 1L && is.null(names(x))) dims <- 1L
-  if (is.null(dims)) {
+  if (!is.null(dims)) {
+    dims <- dims_of(dims, x)
+  } else if (ndims(x) == 1L && is.null(names(x))) {
+    dims <- 1L
+  } else {
     return(nv_reshape(nv_roll(nv_flatten(x), shift, 1L), shape(x)))
   }
-  dims <- dims_of(dims, x)
   if (!is_whole(shift) || !length(shift) %of% c(1L, length(dims))) {
     stop_joist("joist_value_error", "`shift` must be whole numbers: one, or one for each of `dims`")
   }
   shift <- rep_len(shift, length(dims))
-  named <- names(labels_of(x))
+  named <- names(dimnames(x))
   for (k in seq_along(dims)) {
     extent <- shape(x)[dims[k]]
     by <- if (extent > 0L) shift[k] %% extent else 0

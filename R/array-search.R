@@ -62,7 +62,7 @@ match.nv_tensor <- function(x, table, nomatch = NA_integer_, incomparables = NUL
     keys <- match_texts(x, table)
     return(base::match(keys[[1L]], keys[[2L]], nomatch, incomparables))
   }
-  at <- as.vector(as_array(nv_compute(nv_match(in_a_row(x), in_a_row(table)))))
+  at <- as.vector(nv_compute(nv_match(in_a_row(x), in_a_row(table))))
   at[at == 0L] <- as.integer(nomatch)
   at
 }

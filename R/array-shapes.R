@@ -103,7 +103,8 @@ diagonal_matrix <- function(x, n, longest = .Machine$integer.max) {
   with_promotion("anvil", {
     zero <- scalar_like(0, x)
     if (n^2 <= longest) {
-      nv_reshape(nv_pad(x, zero, 0L, 0L, interior_padding = n), c(n, n))
+      edges <- list(low = 0L, high = 0L, interior = n)
+      nv_reshape(.Call(joist_r_operation, "pad", list(x, zero), edges), c(n, n))
     } else {
       padded <- nv_pad(nv_reshape(x, c(1L, n)), zero, 0L, c(n, 0L))
       slice(nv_reshape(padded, c(n, n + 1L)), c(1L, 1L), 1L, c(n, n))
@@ -240,8 +241,7 @@ nv_outer <- function(x, y, f = nv_mul) {
   if (missing(y)) stop_missing("y")
   x <- tensor_beside(in_float_of(x, y), y)
   y <- tensor_beside(in_float_of(y, x), x)
-  force(f)
-  f <- as_function(match.fun(f), "f")
+  if (!is.function(f)) f <- as_function(match.fun(f), "f")
   rows <- nv_reshape(x, c(shape(x), rep(1L, ndims(y))))
   columns <- nv_reshape(y, c(rep(1L, ndims(x)), shape(y)))
   result <- as_operand(f(rows, columns))

@@ -76,8 +76,7 @@ nv_count_nonzero <- function(x, dims = NULL, drop = TRUE) {
 # x, or a missing element of its rank and dtype if all elements are reduced and one is missing: the
 # result is missing.
 one_if_missing <- function(x, dims, remove = FALSE) {
-  whole <- is.null(dims) && !remove && is_tensor(x) && has_elements(x) && !is_chunked(x)
-  if (!whole || is.null(mask_of(x))) {
+  if (!is.null(dims) || remove || !is_tensor(x) || is.null(mask_of(x)) || !has_elements(x)) {
     return(x)
   }
   ones <- rep(1L, ndims(x))

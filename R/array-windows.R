@@ -64,12 +64,10 @@ nv_reduce_window <- function(x, window, fun = "max", stride = 1, padding = 0, di
       extents_text(shape(x)[dims]), " with padding"
     )
   }
-  along <- lapply(seq_len(rank), function(k) {
-    list(
-      dim = dims[k], k = window[k], step = stride[k], by = dilation[k], low = edges$low[k],
-      high = edges$high[k], count = made[k]
-    )
-  })
+  along <- rbind(
+    dim = dims, k = window, step = stride, by = dilation, low = edges$low, high = edges$high,
+    count = made
+  )
   other_names(
     fused("reduce_windows", reduce_windows, x, fun, along, count_padding), x,
     dims[window > 1 | made != shape(x)[dims]]
@@ -101,7 +99,9 @@ pooled_dims <- function(x) {
   seq_len(rank)[-(1:2)]
 }
 
+# Each column of `along` says how windows go along one dimension.
 reduce_windows <- function(x, fun, along, count_padding) {
+  along <- apply(along, 2L, as.list)
   if (fun == "median") {
     return(median_windows(x, along))
   }
@@ -210,7 +210,7 @@ window_part <- function(x, at, first, n, step = 1) {
 
 # How many elements of each window are not padding.
 counts_of <- function(extents, along, like) {
-  dims <- vapply(along, `[[`, 1L, "dim")
+  dims <- vapply(along, `[[`, 1, "dim")
   ones <- replace(rep(1L, length(extents)), dims, extents[dims])
   count <- nv_broadcast_to(scalar_like(1, like), ones)
   for (at in along) count <- reduce_windows_along(count, "sum", at)
@@ -302,8 +302,9 @@ nv_unfold <- function(x, window, stride = 1, dilation = 1, dim = 1L) {
       shape(x)[dim]
     )
   }
-  at <- outer(seq(1, by = stride, length.out = count), (seq_len(window) - 1) * dilation, `+`)
-  made <- nv_gather(x, nv_tensor(at, "i64"), dim)
+  first <- 1 + (seq_len(count) - 1) * stride
+  at <- rep(first, window) + rep((seq_len(window) - 1) * dilation, each = count)
+  made <- nv_gather(x, nv_tensor(at, "i64", c(count, window)), dim)
   rank <- ndims(x)
   if (dim == rank) made else nv_transpose(made, c(seq_len(rank + 1L)[-(dim + 1L)], dim + 1L))
 }

@@ -44,26 +44,24 @@ row_dims <- function(x, dims) {
 
 # The position of the first extreme that is not NaN: as in base R, with a name, and empty if there
 # is none. If the elements are not known yet, 0 stands for none.
-first_extreme <- function(x, position) {
-  largest <- identical(position, nv_argmax)
+first_extreme <- function(x, name) {
   known <- has_elements(x) && !is_chunked(x)
   if (known && length(x) == 0L) {
     return(integer())
   }
   # Of elements without a mask, the position is that of a NaN only if there is one.
-  at <- if (known && is.null(mask_of(x))) as.vector(position(x))
-  if (is.null(at) || has_nan(x) && is.nan(.subset2(x, at))) {
-    at <- if (has_nan(x)) {
-      fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
-    } else {
-      nv_replace_na(position(x), 0L)
-    }
+  floats <- has_nan(x)
+  at <- if (!floats || known && is.null(mask_of(x))) position_of(name, x, NULL, TRUE)
+  if (floats && (is.null(at) || is.nan(.subset2(x, as.vector(at))))) {
+    largest <- name == "argmax"
+    at <- fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
   }
   if (!known) {
+    if (!floats) at <- nv_replace_na(at, 0L)
     return(if (is_traced(x)) traced_position(at, x) else at)
   }
-  if (is_tensor(at)) at <- as_array(at)
-  at <- at[at > 0L]
+  at <- as.vector(at)
+  at <- at[!is.na(at) & at > 0L]
   names <- names(x)
   if (length(at) > 0L && !is.null(names)) names(at) <- names[at]
   at
@@ -266,5 +264,6 @@ cases_without_na <- function(parts) {
     if (is.list(x)) x[] <- lapply(x, shown)
     x
   }
-  do.call(stats::complete.cases, lapply(parts, shown))
+  one <- length(parts) == 1L && is_tensor(parts[[1L]]) && is.null(dim(parts[[1L]]))
+  if (one) unname(!is.na(parts[[1L]])) else do.call(stats::complete.cases, lapply(parts, shown))
 }

@@ -25,8 +25,8 @@ base_methods <- list(
   colSums = function(x, na.rm, dims, ...) sums_of(x, na.rm, row_dims(x, dims)),
   rowMeans = function(x, na.rm, dims, ...) means_of(x, na.rm, -row_dims(x, dims)),
   colMeans = function(x, na.rm, dims, ...) means_of(x, na.rm, row_dims(x, dims)),
-  which.min = function(x) first_extreme(x, nv_argmin),
-  which.max = function(x) first_extreme(x, nv_argmax),
+  which.min = function(x) first_extreme(x, "argmin"),
+  which.max = function(x) first_extreme(x, "argmax"),
   sd = function(x, na.rm) sd_of_tensor(x, na.rm),
   rle = function(x) runs_of(x),
   ave = function(x, ..., FUN) averages_of(x, list(...), FUN),
@@ -141,16 +141,7 @@ evaluating_first <- function(generic, name) {
   home <- environmentName(environment(generic@default)) # a generic on `...` counts as joist's own
   of_base <- call("::", as.name(if (nzchar(home)) home else generic@package), as.name(name))
   code <- if (name %in% names(base_methods_of_frames)) {
-    bquote({
-      objects <- Filter(is.object, list(...))
-      if (length(objects) == 0L) {
-        .(of_base)(...)
-      } else if (any(rapply(objects, inherits, what = "nv_tensor", how = "unlist"))) {
-        .(base_methods_of_frames[[name]])(...)
-      } else {
-        .(dispatch)
-      }
-    })
+    on_frames(base_methods_of_frames[[name]], of_base, dispatch)
   } else if (identical(generic@signature, "...")) {
     own <- base_methods_of_all[[name]]
     bquote({
@@ -185,6 +176,20 @@ evaluating_first <- function(generic, name) {
   made <- as.function(c(formals(generic), code), envir = environment(generic))
   attributes(made) <- attributes(generic)
   asS4(made)
+}
+
+on_frames <- function(own, of_base, dispatch) {
+  bquote({
+    ours <- ...length() > 0L && inherits(..1, "nv_tensor")
+    objects <- if (!ours) Filter(is.object, list(...))
+    if (ours || any(rapply(objects, inherits, what = "nv_tensor", how = "unlist"))) {
+      .(own)(...)
+    } else if (length(objects) == 0L) {
+      .(of_base)(...)
+    } else {
+      .(dispatch)
+    }
+  })
 }
 
 suppressMessages(set_base_methods(topenv())) # it tells of each generic that it derives it

@@ -13,7 +13,7 @@ stop_missing <- function(name) {
 }
 
 check_flag <- function(x, name) {
-  if (!isTRUE(x) && !isFALSE(x)) {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
     stop_joist("joist_value_error", "`", name, "` must be TRUE or FALSE")
   }
 }
@@ -92,7 +92,8 @@ check_whole <- function(x, name, least = 0) {
 
 # Whether this is one of the numbers from 1 to n.
 is_one_of <- function(x, n) {
-  is.numeric(x) && length(x) == 1L && !is.object(x) && isTRUE(x >= 1 && x <= n && x == trunc(x))
+  is.numeric(x) && length(x) == 1L && !is.object(x) && !is.na(x) && x >= 1 && x <= n &&
+    x == trunc(x)
 }
 
 # Numbers for the names of dimensions.

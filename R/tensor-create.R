@@ -247,13 +247,15 @@ is.matrix.nv_tensor <- function(x) {
 #' @export
 as_array <- function(x, as = NULL) {
   extents <- shape(x)
-  out <- if (identical(as, "character")) {
+  out <- if (is.null(as)) {
+    .Call(joist_r_as_array, x, NULL, FALSE, Inf)
+  } else if (identical(as, "character")) {
     text_or_na(x)
   } else {
-    .Call(joist_r_as_array, x, as, !is.null(as), Inf)
+    # Without its methods, R prints an integer64 as the doubles whose bits it has.
+    if (identical(as, "integer64")) requireNamespace("bit64", quietly = TRUE)
+    .Call(joist_r_as_array, x, as, TRUE, Inf)
   }
-  # Without its methods, R prints an integer64 as the doubles whose bits it has.
-  if (identical(as, "integer64")) requireNamespace("bit64", quietly = TRUE)
   if (length(extents) > 1L) dim(out) <- extents
   names_of(x, out)
 }
@@ -282,11 +284,11 @@ type_string <- function(x) unclass(.Call(joist_r_dtype_of, x))
 
 #' @export
 as.vector.nv_tensor <- function(x, mode = "any") {
-  if (identical(mode, "list")) {
-    return(as.list(x))
-  }
   if (identical(mode, "any") || identical(mode, "numeric")) {
     return(.Call(joist_r_as_array, x, NULL, FALSE, Inf))
+  }
+  if (identical(mode, "list")) {
+    return(as.list(x))
   }
   out <- as_array(x, mode)
   dim(out) <- NULL

@@ -41,7 +41,8 @@ nv_squeeze <- function(x, dims = NULL) {
     stop_joist("joist_shape_error", "only dimensions of extent 1 can be squeezed")
   }
   kept <- !seq_along(extents) %of% dims
-  with_labels(unname(nv_reshape(x, extents[kept])), labels_of(x)[kept])
+  made <- nv_reshape(x, extents[kept])
+  if (all(kept)) made else with_labels(unname(made), labels_of(x)[kept])
 }
 
 #' @rdname nv_transpose
@@ -62,7 +63,8 @@ nv_unsqueeze <- function(x, dim) {
 #' @export
 nv_flatten <- function(x) {
   x <- as_operand(x)
-  nv_reshape(x, prod(shape(x)))
+  extents <- shape(x)
+  if (length(extents) == 1L) x else nv_reshape(x, prod(extents))
 }
 
 #' @rdname nv_transpose
@@ -286,27 +288,26 @@ line_labels <- function(call, level) {
 
 # Lines of a matrix are vectors as long as the matrix, or of one element, which is repeated.
 bind_parts <- function(parts, dimension, labels) {
-  for (part in parts) {
-    if (isS4(part)) {
+  for (k in rev(seq_along(parts))) {
+    if (isS4(parts[[k]])) {
       return(bind_matrices(parts, dimension))
     }
+    if (is.null(parts[[k]])) labels <- labels[-k]
   }
-  labels <- labels[!vapply(parts, is.null, NA)]
   parts <- as_parts(parts)
   shapes <- lapply(parts, part_shape)
-  lines <- lengths(shapes) < 2L
-  if (any(lengths(shapes) > 2L)) {
+  ranks <- lengths(shapes)
+  lines <- ranks < 2L
+  if (any(ranks > 2L)) {
     stop_joist("joist_shape_error", "rows and columns have rank 2 at most; use nv_concatenate()")
   }
   other <- 3L - dimension
   extent <- function() max(0, vapply(shapes, function(s) c(s[min(other, length(s))], 1)[1L], 1))
-  shapes <- lapply(shapes, function(s) {
-    if (length(s) == 2L) {
-      return(s)
-    }
-    line <- if (length(s) == 1L && s != 1) s else extent()
-    if (dimension == 1L) c(1L, line) else c(line, 1L)
-  })
+  for (k in which(lines)) {
+    own <- shapes[[k]]
+    line <- if (ranks[k] == 1L && own != 1) own else extent()
+    shapes[[k]] <- if (dimension == 1L) c(1L, line) else c(line, 1L)
+  }
   bound <- concatenated(parts, dimension, shapes)
   if (inherits(bound, "nv_aval") || is_chunked(bound) || !any(nzchar(labels[lines]))) {
     return(bound)
@@ -374,7 +375,7 @@ rep_tensor <- function(x, times, length.out, each) { # nolint: object_name_linte
   }
   if (times != 1) {
     columns <- nv_broadcast_to(nv_reshape(flat, c(n, 1L)), c(n, times))
-    flat <- nv_reshape(columns, prod(shape(columns)))
+    flat <- nv_reshape(columns, n * times)
   }
   if (is.na(length.out)) flat else slice(flat, 1L, 1L, as.integer(length.out))
 }

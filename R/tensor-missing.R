@@ -121,7 +121,7 @@ nv_coalesce <- function(...) {
 
 # The mask of a tensor, a bool tensor; NULL if nothing is missing, or if it is known to be so only
 # when it is computed.
-mask_of <- function(x) if (is_chunked(x)) NULL else .Call(joist_r_mask_of, x)
+mask_of <- function(x) .Call(joist_r_mask_of, x)
 
 # x with that mask and no other; NULL for none.
 with_mask <- function(x, mask) .Call(joist_r_with_mask, x, mask)

@@ -178,7 +178,9 @@ static SEXP place(const struct joist_rules *rules, SEXP part, const struct joist
   int64_t extents[JOIST_RANK_MAX];
   joist_attributes_set_shape(&attributes, shape, extents);
   const struct joist_r_value given = *value;
-  part = PROTECT(joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes));
+  part = PROTECT(value->form == JOIST_R_CONCRETE
+                     ? joist_r_same_payload(value, value->argument.operand.type, shape)
+                     : joist_r_apply(rules, JOIST_OP_RESHAPE, value, 1, &attributes));
   joist_r_read_missing(rules, part, value);
   joist_r_trace_note_reshaped(&given, &attributes, value);
   if (names != R_NilValue) value->names = names;

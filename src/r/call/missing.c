@@ -2,6 +2,7 @@
 
 #include "r/base/conditions.h"
 #include "r/base/session.h"
+#include "r/tensor/delayed.h"
 #include "r/tensor/mask.h"
 #include "r/tensor/names.h"
 #include "r/tensor/rules.h"
@@ -11,6 +12,7 @@
 
 SEXP joist_r_mask_of(SEXP x) {
   struct joist_r_value value, mask;
+  if (joist_r_is_delayed(x)) return R_NilValue;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   if (!joist_r_has_missing(&value)) return R_NilValue;
   if (value.form == JOIST_R_TRACED) return value.missing;
