@@ -2,9 +2,9 @@
 #'
 #' `nv_pad()` puts a value around a tensor, and between its elements. `nv_tril()` and `nv_triu()`
 #' keep the lower and the upper triangle of the matrices in the first two dimensions, and make the
-#' rest 0. `nv_diag()` makes a diagonal matrix of a vector, and takes the diagonal of a matrix.
-#' `nv_split()` cuts a tensor into parts along a dimension; `split()` divides all of its elements,
-#' in column-major order, into groups.
+#' rest 0. `nv_diag()` makes a diagonal matrix of a vector, and takes the diagonal of a matrix, with
+#' names where those of rows and columns are the same. `nv_split()` cuts a tensor into parts along a
+#' dimension; `split()` divides all of its elements, in column-major order, into groups.
 #'
 #' @param x A tensor or an R array.
 #' @param padding_value The value to pad with, a scalar; it takes the dtype of the tensor as in
@@ -91,6 +91,8 @@ nv_diag <- function(x) {
     stop_joist("joist_shape_error", "nv_diag() of a tensor of rank ", length(extents))
   }
   found <- slice(nv_flatten(x), 1L, extents[1L] + 1L, min(extents))
+  labels <- lapply(labels_of(x), `[`, seq_along(found))
+  if (identical(labels[[1L]], labels[[2L]])) found <- with_labels(found, unname(labels[1L]))
   # As in JAX, where a diagonal is the result of a sum.
   known <- ambiguous(x) && .Call(joist_r_rules_info, NULL)$extremes_known
   if (known) nv_convert(found, dtype(x)) else found

@@ -170,12 +170,12 @@ none_of <- function(x) {
 }
 
 # Base R's diag() of one number is the identity matrix of that size.
-diagonal_of <- function(x, alone) {
+diagonal_of <- function(x, alone, names) {
   if (!alone || length(x) == 1L) {
     stop_joist("joist_value_error", "diag() of a tensor gives its diagonal, or a matrix with it; ",
       "see nv_diag() and nv_eye()")
   }
-  nv_diag(x)
+  if (isFALSE(names)) unname(nv_diag(x)) else nv_diag(x)
 }
 
 # As base R, with the attributes of the first argument where it is not repeated.

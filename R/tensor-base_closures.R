@@ -31,7 +31,7 @@ base_methods <- list(
   rle = function(x) runs_of(x),
   ave = function(x, ..., FUN) averages_of(x, list(...), FUN),
   ifelse = function(test, yes, no) choose_by(test, yes, no),
-  diag = function(x, nrow, ncol, names) diagonal_of(x, missing(nrow) && missing(ncol)),
+  diag = function(x, nrow, ncol, names) diagonal_of(x, missing(nrow) && missing(ncol), names),
   rank = function(x, na.last, ties.method) rank_of(x, na.last, ties.method),
   bitwNot = function(a) nv_bitwise_not(a)
 )

@@ -111,6 +111,13 @@ test_that("triangles and diagonals are those of base R", {
       expect_everywhere(nv_diag, nv_tensor(v, d, shape = n), want, paste(d, n))
     }
   }
+  for (rows in list(NULL, c("a", "b"), c("a", "x"))) {
+    v <- matrix(1:6, 2, dimnames = list(rows, c("a", "b", "c")))
+    for (names in c(TRUE, FALSE)) {
+      expect_identical(as_array(diag(nv_tensor(v), names = names)), diag(v, names = names))
+    }
+    expect_identical(as_array(jit(nv_diag)(nv_tensor(v))), diag(v))
+  }
   m <- nv_tensor(matrix(1:6, 2))
   expect_identical(lower.tri(m), lower.tri(matrix(1:6, 2)))
   expect_identical(as_array(m[upper.tri(m)]), c(3L, 5L, 6L))
