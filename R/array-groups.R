@@ -114,9 +114,9 @@ print.joist_groups <- function(x, ...) {
 #' result is missing if one of the elements that it is made of is, but for `_any()` and `_all()`
 #' where the others decide, and it has the same bits however many threads there are.
 #'
-#' Sums, means, variances, standard deviations and counts of chunked tensors ([nv_zarr()]) are
-#' computed at once, in one pass over the chunks, by the workers of [chunked], and have the same
-#' bits however many workers there are.
+#' Sums, products, extremes, means, variances, standard deviations and counts of chunked tensors
+#' ([nv_zarr()]) are computed at once, in one pass over the chunks, by the workers of [chunked], and
+#' have the same bits however many workers there are.
 #'
 #' Floats are summed in `f64` and rounded once, except `f32` and `c64` if there are less than half
 #' as many slices as groups, which are summed in their own dtype. Means, variances and standard
@@ -172,6 +172,9 @@ nv_segment_sum <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weight
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_prod <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  if (is_chunked(x)) {
+    return(chunked_groups("prod", x, ids, count, na_rm, dim))
+  }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
     s$x <- like(s$x, nv_cumprod(none_of(s$x)))
     scattered(s, "scatter_mul", scalar_like(1, s$x))
@@ -181,12 +184,18 @@ nv_segment_prod <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_min <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  if (is_chunked(x)) {
+    return(chunked_groups("min", x, ids, count, na_rm, dim))
+  }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) segment_extreme("scatter_min", s))
 }
 
 #' @rdname nv_segment_sum
 #' @export
 nv_segment_max <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
+  if (is_chunked(x)) {
+    return(chunked_groups("max", x, ids, count, na_rm, dim))
+  }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) segment_extreme("scatter_max", s))
 }
 

@@ -10,7 +10,10 @@ chunked_groups <- function(what, x, ids, count, na_rm, dim, correction = 1) {
   if (is_tensor(program) || program$role != "each") {
     whole <- if (is_tensor(program)) program else computed(program, 2L, kept)[[1L]]
     groups <- grouped_as(groups$ids, groups$count)
-    f <- list(sum = nv_segment_sum, mean = nv_segment_mean, count = nv_segment_count)[[what]]
+    f <- list(
+      sum = nv_segment_sum, prod = nv_segment_prod, min = nv_segment_min, max = nv_segment_max,
+      mean = nv_segment_mean, count = nv_segment_count
+    )[[what]]
     if (is.null(f)) f <- function(...) nv_segment_var(..., correction = correction)
     result <- f(whole, groups, na_rm = na_rm, dim = dim)
     return(if (what == "sd") nv_sqrt(result) else result)
@@ -26,14 +29,24 @@ chunked_groups <- function(what, x, ids, count, na_rm, dim, correction = 1) {
   program$lasts <- list(list(op = "groups", drop = FALSE))
   none <- nv_aval(dtype(x), replace(shape(x), dim, groups$count), ambiguous(x))
   type <- switch(what,
-    sum = none, count = nv_aval("i64", shape(none)),
+    sum = , min = , max = none, count = nv_aval("i64", shape(none)),
+    prod = like(none, nv_cumprod(none_of(none))),
     mean = like(in_double(none), nv_mean(none_of(none))), like_mean(in_double(none), none)
   )
   out <- .Call(joist_r_blank, type)
   run_program(program, retries = 2L, take = function(which, start, block) {
     out <<- .Call(joist_r_place, out, as.integer(start), like(block, type), FALSE)
   })
-  out
+  if (!what %in% c("min", "max")) {
+    return(out)
+  }
+  # Extremes of no elements are missing, NaN where these were left out.
+  if (groups$na_rm) {
+    return(nv_mask(out, nv_is_nan(out)))
+  }
+  empty <- tabulate(groups$ids, groups$count) == 0L
+  along <- replace(rep(1L, ndims(x)), dim, groups$count)
+  if (any(empty)) nv_mask(out, nv_tensor(empty, "bool", along)) else out
 }
 
 is_inexact <- function(x) is_float_dtype(x) || is_complex_dtype(x)
@@ -73,12 +86,18 @@ group_functions <- function(program) {
       rows <- start[groups$dim] + seq_len(extents[groups$dim]) - 1L
       part_of_groups(block(extents, leaves), groups, grouped_as(groups$ids[rows], groups$count))
     },
-    combine = switch(groups$what, var = , sd = joined_groups, function(a, b) Map(`+`, a, b))
+    combine = switch(groups$what,
+      var = , sd = joined_groups, min = joined_extremes(nv_min), max = joined_extremes(nv_max),
+      prod = function(a, b) list(a[[1L]] * b[[1L]]), function(a, b) Map(`+`, a, b)
+    )
   )
 }
 
 part_of_groups <- function(x, groups, own) {
   of <- function(f, x) f(x, own, na_rm = groups$na_rm, dim = groups$dim)
+  if (groups$what == "prod") {
+    return(list(of(nv_segment_prod, if (is_inexact(x)) in_double(x) else x)))
+  }
   n <- if (groups$na_rm || groups$what == "count") {
     of(nv_segment_count, x)
   } else {
@@ -87,6 +106,12 @@ part_of_groups <- function(x, groups, own) {
   n <- nv_convert(n, "f64")
   if (groups$what == "count") {
     return(list(n = n))
+  }
+  empty <- n == nv_scalar(0, "f64")
+  none <- function(part) without_mask(nv_ifelse(empty, scalar_like(0, part), part))
+  if (groups$what %in% c("min", "max")) {
+    found <- of(if (groups$what == "min") nv_segment_min else nv_segment_max, x)
+    return(list(x = none(found), n = n))
   }
   if (groups$what == "mean" && is_int64(x)) {
     return(c(lapply(integer_halves(x), function(half) of(nv_segment_sum, half)), list(n = n)))
@@ -99,11 +124,16 @@ part_of_groups <- function(x, groups, own) {
     of_all <- function() by_group(x, own, NULL, FALSE, groups$dim, TRUE, segment_moments)
     return(with_promotion("anvil", of_all()))
   }
-  empty <- n == nv_scalar(0, "f64")
-  none <- function(part) without_mask(nv_ifelse(empty, nv_scalar(0, "f64"), part))
   x <- in_double(x)
   squares <- nv_segment_var(x, own, na_rm = groups$na_rm, dim = groups$dim, correction = 0) * n
   list(mean = none(of(nv_segment_mean, x)), squares = none(squares), n = n)
+}
+
+joined_extremes <- function(f) {
+  function(a, b) {
+    none <- nv_scalar(0, "f64")
+    list(x = nv_ifelse(a$n == none, b$x, nv_ifelse(b$n == none, a$x, f(a$x, b$x))), n = a$n + b$n)
+  }
 }
 
 # Parts without elements change nothing.
@@ -121,8 +151,9 @@ joined_groups <- function(a, b) {
 }
 
 result_of_groups <- function(groups, parts) {
-  if (groups$what == "sum" || groups$what == "count") {
-    return(parts[[1L]])
+  if (groups$what %in% c("sum", "prod", "min", "max", "count")) {
+    none <- if (groups$na_rm && !is.null(parts$x)) parts$n == nv_scalar(0, "f64")
+    return(if (is.null(none)) parts[[1L]] else nv_ifelse(none, scalar_like(NaN, parts$x), parts$x))
   }
   if (groups$what == "mean") {
     return(if (is.null(parts$high)) parts$sum / parts$n else with_promotion("anvil", {
