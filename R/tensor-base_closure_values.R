@@ -196,15 +196,9 @@ largest_of <- function(parts, remove, larger) {
   counts <- lengths(parts)
   n <- if (any(counts == 0)) 0 else max(counts)
   first <- parts[[1L]]
-  if (n > 0 && any(n %% counts > 0)) warning("an argument will be fractionally recycled")
-  long <- counts > 1
-  if (sum(long) > 1L || any(counts[!long] != 1)) {
-    shapes <- lapply(parts[long], part_shape)
-    same <- all(counts == 1 | counts == n)
-    if (!same || !all(vapply(shapes[-1L], identical, NA, shapes[[1L]]))) {
-      parts <- lapply(parts, repeated, n)
-    }
-  }
+  alike <- all(counts == n)
+  for (part in parts) alike <- alike && is.null(dim(part))
+  if (!alike) parts <- parts_alike(parts, counts, n)
   either <- if (remove) function(a, b) number_of(a, b, larger) else larger
   out <- parts[[1L]]
   for (part in parts[-1L]) out <- either(out, part)
@@ -219,6 +213,16 @@ largest_of <- function(parts, remove, larger) {
   wanted <- if (counts[1L] == n) attr(first, named, TRUE)
   if (!are_same(attr(out, named, TRUE), wanted)) attr(out, named) <- wanted
   out
+}
+
+parts_alike <- function(parts, counts, n) {
+  if (n > 0 && any(n %% counts > 0)) warning("an argument will be fractionally recycled")
+  shapes <- lapply(parts[counts > 1], part_shape)
+  same <- all(counts == 1 | counts == n)
+  if (same && all(vapply(shapes[-1L], identical, NA, shapes[[1L]]))) {
+    return(parts)
+  }
+  lapply(parts, repeated, n)
 }
 
 repeated <- function(part, n) {
