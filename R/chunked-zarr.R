@@ -16,11 +16,10 @@
 #'
 #' Version 3 of the format is read and written, version 2 is read: regular chunks, in either byte
 #' order and any order of dimensions, the codecs `bytes`, `transpose`, `sharding_indexed`, `gzip`,
-#' `zlib`, `crc32c`, `zstd` and `blosc` where joist was built with their libraries, and all of
-#' joist's dtypes. Arrays that other writers made with the codecs `cast_value`, `scale_offset`,
-#' `bitround`, `reshape` and `packbits` are read and written, too; grids of chunks of different
-#' lengths (`rectilinear`) are read, and arrays of elements with fields (`struct`) as a list of a
-#' chunked tensor for each field. Another codec or data type is an error that names it.
+#' `zlib`, `crc32c`, `zstd` and `blosc` where joist was built with their libraries, `cast_value`,
+#' `scale_offset`, `bitround`, `reshape` and `packbits`, and all of joist's dtypes. Grids of chunks
+#' of different lengths (`rectilinear`) are read, and arrays of elements with fields (`struct`) as a
+#' list of a chunked tensor for each field. Another codec or data type is an error that names it.
 #'
 #' Dtypes that the core specification lacks have the names by which the Zarr extensions register
 #' them, most of which are those of the Python package ml_dtypes: `bfloat16`, `int2`, `int4`,
@@ -54,7 +53,11 @@
 #'   or 1 for `f8E8M0FNU`, which has no 0.
 #' @param codecs The names of codecs for the bytes, in the order in which they are applied:
 #'   `"gzip"`, `"crc32c"`, and `"zstd"` and `"blosc"` if joist was built with their libraries;
-#'   `"zstd"` also if R (>= 4.5) has it.
+#'   `"zstd"` also if R (>= 4.5) has it. Or a list of these and, before them, of lists for what is
+#'   done to the elements of a chunk: the name, then the configuration by the names of the Zarr
+#'   extensions, as `list("cast_value", data_type = "ui8", rounding = "towards-zero")`,
+#'   `list("scale_offset", offset = 5, scale = 10)`, `list("bitround", keepbits = 8)`,
+#'   `list("reshape", shape = c(10, -1))` and `"packbits"`.
 #' @param order The order of the elements of a chunk: `"C"`, which all readers of Zarr support, or
 #'   `"F"`, that of tensors, which is faster here; or the dimensions, the slowest first.
 #' @param endian The order of the bytes of a number: `"little"`, `"big"`, or `"swap"` for the
@@ -164,22 +167,24 @@ nv_zarr_create <- function(path, dtype, shape, chunks = NULL, node = "", fill = 
     (!is.character(dimension_names) || length(dimension_names) != length(extents))) {
     stop_joist("joist_value_error", "`dimension_names` must be a text for each dimension, or NULL")
   }
-  if (!is.character(codecs) || !all(codecs %in% zarr_codecs())) {
-    known <- paste(zarr_codecs(), collapse = ", ")
-    stop_joist("joist_value_error", "`codecs` must be among ", known)
-  }
+  codecs <- given_codecs(codecs)
   array <- list(
     type = "array", dtype = format(joist::dtype(type)), shape = extents,
     chunks = if (is.null(chunks)) usual_chunks(extents) else chunk_extents(chunks, extents),
-    fill = fill_of(fill, type), codecs = lapply(codecs, function(name) list(name = name)),
+    fill = fill_of(fill, type), codecs = codecs$bytes, steps = codecs$steps,
+    packed = codecs$packed,
     order = order_of(order, length(extents)), swapped = swapped, separator = "/", prefix = "c",
     attributes = attributes, dimension_names = dimension_names
   )
   array$shard <- new_shard(shards, array, .Call(joist_r_dtype_size, type))
   node <- node_of(node)
+  text <- charToRaw(enc2utf8(format_metadata(array)))
+  if (!is.null(c(codecs$steps, codecs$packed))) {
+    array <- metadata_of_v3(parse_json(text, "`codecs`"), "`codecs`")
+  }
   make_room(store, node, overwrite)
   remove_strays(store, node, overwrite)
-  store$put(paste0(node, "zarr.json"), charToRaw(enc2utf8(format_metadata(array))))
+  store$put(paste0(node, "zarr.json"), text)
   consolidate_above(store, node)
   zarr_tensor(store, node, array, na)
 }

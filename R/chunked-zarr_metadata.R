@@ -553,10 +553,15 @@ format_metadata <- function(array) {
     if (!identical(array$order, seq_along(array$shape))) {
       sprintf("{\"name\":\"transpose\",\"configuration\":{\"order\":%s}}", shown(array$order - 1L))
     },
-    sprintf(
-      "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"%s\"}}",
-      if (array$swapped == (.Platform$endian == "little")) "big" else "little"
-    ),
+    array$steps,
+    if (!is.null(array$packed)) {
+      array$packed
+    } else {
+      sprintf(
+        "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"%s\"}}",
+        if (array$swapped == (.Platform$endian == "little")) "big" else "little"
+      )
+    },
     vapply(array$codecs, format_codec, "", size)
   )
   shard <- array$shard
@@ -584,6 +589,39 @@ format_metadata <- function(array) {
     dimension_names = if (!is.null(names)) shown(names)
   )
   format_object(fields)
+}
+
+# The argument `codecs`: of steps and of `packbits` the JSON, of others what arrays have.
+given_codecs <- function(x) {
+  x <- lapply(as.list(x), as.list)
+  names <- vapply(x, function(one) if (is_text_json(one[[1L]])) one[[1L]] else "", "")
+  own <- c(step_names, "packbits")
+  if (!all(names %in% c(own, zarr_codecs()))) {
+    stop_joist(
+      "joist_value_error", "`codecs` must be ", toString(own), ", or among ",
+      toString(zarr_codecs())
+    )
+  }
+  kinds <- ifelse(names %in% step_names, 1L, ifelse(names == "packbits", 2L, 3L))
+  named <- vapply(x, function(one) length(one) == 1L || has_names(one[-1L]), NA)
+  if (is.unsorted(kinds) || !all(named) || any(kinds == 3L & lengths(x) > 1L)) {
+    stop_joist(
+      "joist_value_error", "`codecs` must begin with those that change elements, ", toString(own),
+      ", which alone have a configuration, with names"
+    )
+  }
+  text <- vapply(x, function(one) {
+    how <- one[-1L]
+    type <- how[["data_type"]]
+    if (isTRUE(format(type) %in% dtypes())) how[["data_type"]] <- zarr_name(type)
+    if (!is.null(how[["shape"]])) how[["shape"]] <- as.list(how[["shape"]])
+    value_json(c(list(name = one[[1L]]), if (length(how) > 0L) list(configuration = how)))
+  }, "")
+  list(
+    steps = if (any(kinds == 1L)) text[kinds == 1L],
+    packed = if (any(kinds == 2L)) text[kinds == 2L],
+    bytes = lapply(names[kinds == 3L], function(name) list(name = name))
+  )
 }
 
 format_object <- function(fields) {

@@ -53,6 +53,49 @@ test_that("values are cast as the package cast-value 0.2.1 casts them", {
   expect_identical(unname(which(!same)), integer())
 })
 
+test_that("arrays are made with the codecs of elements, and have the bytes that these say", {
+  made <- function(dtype, ..., codecs, values = matrix(c(0, 1.25, 2.5, 100), 2), fill = NULL) {
+    folder <- tempfile()
+    x <- nv_zarr_create(folder, dtype, c(2, 2), ..., codecs = codecs, fill = fill)
+    x[] <- nv_tensor(values, dtype)
+    list(x = nv_zarr(folder), bytes = chunk_of(folder, "c/0/0"))
+  }
+  cast <- list("cast_value", data_type = "ui8", rounding = "towards-zero", out_of_range = "clamp")
+  got <- made("f32", codecs = list(list("scale_offset", scale = 10), cast))
+  expect_identical(got$bytes, as.raw(c(0, 25, 12, 255)))
+  expect_identical(as_array(got$x[]), matrix(as_array(nv_tensor(c(0, 1.2, 2.5, 25.5), "f32")), 2))
+  got <- made("f32", codecs = list(list("bitround", keepbits = 1L), "crc32c"), fill = 3)
+  expect_identical(as_array(got$x[]), matrix(c(0, 1, 2, 96), 2)) # ties to even
+  expect_identical(length(got$bytes), 20L)
+  got <- made("bool", codecs = "packbits", values = matrix(c(TRUE, TRUE, FALSE, TRUE), 2))
+  expect_identical(got$bytes, as.raw(1 + 4 + 8))
+  flat <- list(list("reshape", shape = -1))
+  got <- made("ui8", codecs = flat, shards = 2, values = matrix(1:4, 2))
+  expect_identical(got$bytes[1:4], as.raw(c(1, 3, 2, 4)))
+  expect_identical(as_array(got$x[2, ]), c(2L, 4L))
+  got <- made("i16", codecs = list(
+    list("cast_value", data_type = "int8", scalar_map = list(encode = list(c(500L, -1L)))), "gzip"
+  ), values = matrix(c(5, 500, 7, 8), 2))
+  expect_identical(as_array(got$x[]), matrix(c(5L, -1L, 7L, 8L), 2))
+  stored <- nv_store(nv_tensor(c(1.5, 2.25), "f32"), tempfile(), codecs = list(cast))
+  expect_identical(as_array(stored[]), c(1, 2))
+  wrong <- function(said, codecs, dtype = "f32") {
+    path <- tempfile()
+    expect_error(
+      nv_zarr_create(path, dtype, 4, codecs = codecs), said, class = "joist_value_error"
+    )
+    expect_false(file.exists(path))
+  }
+  wrong("begin with", list("crc32c", list("bitround", keepbits = 3)))
+  wrong("configuration", list(list("gzip", level = 3)))
+  wrong("configuration", list(list("bitround", 3)))
+  wrong("must be cast_value", list(list("delta", dtype = "<f4")))
+  wrong("must be cast_value", list(3))
+  wrong("`keepbits`", list(list("bitround")))
+  wrong("`rounding`", list(list("cast_value", data_type = "ui8", rounding = "up")))
+  wrong("`data_type`", list(list("scale_offset", scale = 2)), "bool")
+})
+
 test_that("integers of 64 bits wrap exactly", {
   wrapped <- function(values) {
     x <- nv_tensor(values, "f64")
