@@ -84,26 +84,43 @@ within_groups <- function(x, ids, count, na_rm, dim, f) {
 }
 
 # Combines each element with the earlier ones of its group, by doubling: after step k each is
-# combined with the 2^k - 1 elements before it.
+# combined with the 2^k - 1 elements before it. Sums and products of later elements may be beyond
+# the range of the dtype where those from the first on are not: the former are exact, and after a
+# zero there are only zeros.
 cumulate_groups <- function(x, ids, count, na_rm, dim, cumulative, combine, neutral = NULL) {
   within_groups(x, ids, count, na_rm, dim, function(s) {
     type <- cumulative(none_of(s$x))
     s$x <- like(s$x, type)
-    is_wide <- dtype_kind(type) %of% c("float", "complex") && !is.null(neutral)
-    if (is_wide) s$x <- in_double(s$x)
+    kind <- if (is.null(neutral)) "extreme" else dtype_kind(type)
+    if (kind %of% c("float", "complex")) s$x <- in_double(s$x)
+    if (kind == "int" && !is_int64(type)) s$x <- nv_convert(s$x, "i64")
     sorted <- grouped_lines(s, nv_argsort(s$at))
-    y <- sorted$x
+    if (kind %of% c("int", "uint") && neutral == 1) sorted$x <- zero_after_zero(sorted)
     place <- sorted$number - sorted$begin
-    longest <- length(y)
+    longest <- length(place)
     if (has_elements(place) && longest > 0L) longest <- as.vector(nv_reduce_max(place)) + 1
-    by <- 1L
-    while (by < longest) {
-      other <- if (is.null(neutral)) y else scalar_like(neutral, y)
-      y <- combine(nv_ifelse(place < nv_scalar(by, "i32"), other, shifted_back(y, by)), y)
-      by <- 2L * by
+    scan <- function(y) {
+      by <- 1L
+      while (by < longest) {
+        other <- if (is.null(neutral)) y else scalar_like(neutral, y)
+        y <- combine(nv_ifelse(place < nv_scalar(by, "i32"), other, shifted_back(y, by)), y)
+        by <- 2L * by
+      }
+      y
     }
-    like(sorted$back(y), type)
+    whole <- kind == "int" && is_int64(type) && neutral == 0
+    y <- if (whole) joined_halves(lapply(integer_halves(sorted$x), scan)) else scan(sorted$x)
+    y <- sorted$back(y)
+    if (kind == "int") converted_into(y, dtype(type), ambiguous(type)) else like(y, type)
   })
+}
+
+zero_after_zero <- function(sorted) {
+  x <- sorted$x
+  zero <- nv_replace_na(x == scalar_like(0, x), FALSE)
+  one <- nv_scalar(1L, "i32")
+  after <- last_number(zero, sorted$number + one) > sorted$begin
+  nv_ifelse(after & nv_replace_na(x != scalar_like(0, x), FALSE), scalar_like(0, x), x)
 }
 
 # The elements of flat segments in an order that has those of a group side by side: their numbers

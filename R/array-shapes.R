@@ -297,7 +297,8 @@ nv_gather <- function(x, indices, dim = 1L) {
   }
   x <- tensor_beside(x, indices)
   if (is_chunked(x)) {
-    return(gathered(x, indices, dim))
+    last <- is.numeric(dim) && length(dim) == 1L && isTRUE(dim < 0) # counted from the last
+    return(gathered(x, indices, if (last) dim + ndims(x) + 1 else dim))
   }
   .Call(joist_r_operation, "gather", list(x, indices), list(dim = dim))
 }

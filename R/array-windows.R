@@ -118,6 +118,8 @@ reduce_windows <- function(x, fun, along, count_padding) {
   result <- if (fun == "mean" && is_int64(x)) {
     halves <- lapply(in_halves(x), over_windows)
     halves$high + halves$low
+  } else if (fun == "sum" && type_string(x) == "i64") {
+    joined_halves(lapply(integer_halves(x), over_windows))
   } else {
     adds <- fun %of% c("sum", "mean")
     over_windows(if (adds) nv_convert(x, sum_type(x, made, n), ambiguous(made)) else x)
@@ -129,17 +131,24 @@ reduce_windows <- function(x, fun, along, count_padding) {
       counts_of(shape(x), along, result)
     }
   }
-  if (fun %of% c("sum", "mean")) like(result, made) else result
+  if (!fun %of% c("sum", "mean")) {
+    return(result)
+  }
+  whole <- is_integer_dtype(made)
+  if (whole) converted_into(result, dtype(made), ambiguous(made)) else like(result, made)
 }
 
 # A dtype for sums of n elements that become `made`: those of integers are exact, those of floats in
-# double, as they may exceed the range of narrower ones on the way.
+# double, as either may exceed the range of a narrower one on the way.
 sum_type <- function(x, made, n) {
   if (is_complex_dtype(x)) {
     return("c128")
   }
   digits <- if (is_inexact_dtype(x)) Inf else bits_of(dtype(x)) + log2(n)
-  if (is_inexact_dtype(made) && digits > 24) "f64" else dtype_facts(dtype(made))$compute
+  compute <- dtype_facts(dtype(made))$compute
+  switch(dtype_kind(made),
+    int = "i64", uint = "ui64", float = if (digits > 24) "f64" else compute, compute
+  )
 }
 
 median_windows <- function(x, along) {

@@ -167,7 +167,7 @@ divisor <- function(a, b) {
   )$a
 }
 
-# A function of two integers of the common dtype and shape, neither of them missing.
+# A function of two integers of the common dtype and shape, both 0 where one is missing.
 of_common_integer <- function(x, y, f) {
   for (part in list(x, y)) if (is.character(part)) as_operand(part)
   common <- .Call(joist_r_result_dtype, list(x, y), NULL)
@@ -178,8 +178,11 @@ of_common_integer <- function(x, y, f) {
     if (is_tensor(x)) made else beside(made, first)
   })
   parts <- do.call(nv_broadcast_arrays, parts)
-  value <- f(nv_replace_na(parts[[1L]], 0L), nv_replace_na(parts[[2L]], 0L))
-  for (part in parts) if (may_be_na(part)) value <- nv_ifelse(nv_is_na(part), part, value)
+  known <- lapply(parts, nv_replace_na, 0L)
+  gaps <- Filter(may_be_na, parts)
+  for (part in gaps) known <- lapply(known, function(x) nv_ifelse(nv_is_na(part), 0L, x))
+  value <- f(known[[1L]], known[[2L]])
+  for (part in gaps) value <- nv_ifelse(nv_is_na(part), part, value)
   for (part in rev(parts)) value <- same_names(value, part)
   value
 }

@@ -92,11 +92,16 @@ judged_condition <- function(classes, refused, error, warning, ...) {
   )
 }
 
+user_loops <- c("while", "if", "for", "scan", "associative_scan", "switch", "apply", "vmap")
+
 # Values that did not fit: results of integer operations that wrapped, or elements that an implicit
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
-  if (facts$op == "convert") {
-    facts$called <- setdiff(called_operation(sys.nframe() - 1L), c("convert", "compute"))
+  # These are steps of other functions, too, but what loops over code of the user.
+  if (facts$op %of% c("convert", "add", "mul", "abs")) {
+    loops <- if (facts$op != "convert") user_loops
+    called <- called_operation(sys.nframe() - 1L)
+    facts$called <- setdiff(called, c("convert", "compute", loops))
   }
   tell_facts(
     facts, places, sys.nframe() - 1L, changed_message, "joist_changed_values_%s",
@@ -180,7 +185,7 @@ changed_message <- function(facts, file, line) {
     "as.complex" = ,
     "summary" = paste0(facts$op, "()"),
     "round_div" = "nv_div()",
-    paste0("nv_", facts$op, "()")
+    paste0("nv_", c(facts$called, facts$op)[1L], "()")
   )
   if (isTRUE(facts$beyond)) {
     return(paste0(subject, at, ": ", beyond_range(facts, from), "; ", advice))

@@ -265,6 +265,14 @@ test_that("x[] keeps extents of 1, as in base R", {
   }
 })
 
+test_that("nv_gather() counts negative dims from the last", {
+  x <- nv_tensor(matrix(1:6, 2))
+  for (dim in c(-2, -1)) {
+    expect_identical(nv_compute(nv_gather(nv_chunked(x), 1L, dim)), nv_gather(x, 1L, dim))
+  }
+  expect_error(nv_gather(nv_chunked(x), 1L, -3), class = "joist_shape_error")
+})
+
 test_that("products and covariances of vectors are those in memory, of one chunk, too", {
   u <- c(4, -1, 4, 2, -3, 2, -6)
   v <- c(1, 2, 0, -5, 3, 1, 1)

@@ -684,3 +684,33 @@ test_that("sums at positions are watched while they are added: random ones besid
     }
   }
 })
+
+test_that("what exceeds the range on the way to a result that fits is no overflow", {
+  far <- "9000000000000000000"
+  x <- nv_tensor(c(paste0("-", far), far, far), "i64")
+  y <- nv_tensor(c(far, far, paste0("-", far)), "i64")
+  small <- nv_tensor(c(100L, 100L, -100L), "i8")
+  for (level in c("error", "saturate")) {
+    on <- c(overflow = level)
+    sums <- with_promotion(NULL, nv_segment_cumsum(x, c(1, 1, 1), 1), on = on)
+    expect_identical(format(sums), format(nv_tensor(c(paste0("-", far), "0", far), "i64")))
+    products <- with_promotion(NULL, on = on, {
+      nv_segment_cumprod(nv_tensor(c(0, 1e10, 1e10, NA), "i64"), rep(1, 4), 1)
+    })
+    expect_identical(as.vector(products), c(0, 0, 0, NA))
+    windows <- with_promotion(NULL, nv_rolling(y, 3, "sum"), on = on)
+    expect_identical(format(windows), far)
+    windows <- with_promotion("jax_x32", nv_rolling(small, 3, "sum"), on = on)
+    expect_identical(type_of(windows), with_promotion("jax_x32", type_of(nv_reduce_sum(small))))
+    expect_identical(as.vector(windows), 100L)
+    none <- with_promotion(NULL, nv_gcd(nv_tensor(NA, "i16"), nv_tensor(-32768, "i16")), on = on)
+    expect_true(is.na(none))
+  }
+  saturated <- with_promotion("jax", nv_segment_cumsum(small, c(1, 1, 1), 1), on = on)
+  expect_identical(as.vector(saturated), c(100L, 127L, 100L))
+  expect_error(
+    with_promotion(NULL, nv_rolling(y, 2, "sum"), on = c(overflow = "error")),
+    "nv_rolling(): 1 result of i64, at position 1",
+    fixed = TRUE, class = "joist_overflow_error"
+  )
+})
