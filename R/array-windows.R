@@ -311,8 +311,8 @@ nv_unfold <- function(x, window, stride = 1, dilation = 1, dim = 1L) {
       shape(x)[dim]
     )
   }
-  first <- 1 + (seq_len(count) - 1) * stride
-  at <- rep(first, window) + rep((seq_len(window) - 1) * dilation, each = count)
+  first <- 1L + (seq_len(count) - 1L) * as.integer(stride)
+  at <- rep(first, window) + rep((seq_len(window) - 1L) * as.integer(dilation), each = count)
   made <- nv_gather(x, nv_tensor(at, "i64", c(count, window)), dim)
   rank <- ndims(x)
   if (dim == rank) made else nv_transpose(made, c(seq_len(rank + 1L)[-(dim + 1L)], dim + 1L))

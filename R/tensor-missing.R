@@ -82,7 +82,12 @@ nv_is_na <- function(x) {
 #' @export
 nv_replace_na <- function(x, value) {
   x <- as_operand(x)
-  if (!is_tensor(value)) value <- beside(in_dtype_of(value, x), x)
+  if (!is_tensor(value)) {
+    value <- beside(in_dtype_of(value, x), x)
+    if (length(value) == 1L && !is_chunked(x) && !may_be_na(x)) {
+      return(x)
+    }
+  }
   filled <- nv_ifelse(nv_is_na(x), value, without_mask(x))
   if (!identical(shape(filled), shape(x))) {
     stop_joist(
