@@ -30,11 +30,11 @@ typedef void joist_gemm_multiply(size_t depth, const void *row_panel, const void
                                  bool add, size_t rows, size_t columns, void *result,
                                  size_t stride);
 
-/* The same, without adding, for a full panel of columns that are not packed: term p of column j is
- * at j * across + p * along, where across or along is 1. */
+/* The same for a full panel of columns that are not packed, the first `skipped` of which have no
+ * result: term p of column j is at j * across + p * along, where across or along is 1. */
 typedef void joist_gemm_direct(size_t depth, const void *row_panel, const void *columns,
-                               size_t across, size_t along, size_t rows, void *result,
-                               size_t stride);
+                               size_t across, size_t along, bool add, size_t rows, size_t skipped,
+                               void *result, size_t stride);
 
 /* A matrix times a vector: result[i] = the sum over p of matrix[i * across + p * along] times
  * vector[p], where across or along is 1. */

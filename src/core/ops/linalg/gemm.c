@@ -18,8 +18,9 @@ enum {
   TASKS_PER_THREAD = 4,             /* for a thread that waits for a processor */
   LARGEST_ELEMENT = 16,             /* bytes, of c128 */
   STAGE_BYTES = 12 * DEPTH * LARGEST_ELEMENT, /* the largest panel, of so many columns */
-  DIRECT_PANELS = 2,                          /* of rows, for which columns are not packed */
-  DIRECT_BYTES = 256 * 1024                   /* of all columns that are not */
+  FAR_PANELS = 2,        /* of rows, for which columns are not packed whose terms lie apart, */
+  NEAR_PANELS = 8,       /* or one behind the other */
+  FAR_BYTES = 256 * 1024 /* of all columns whose terms lie apart and that are not packed */
 };
 /* Multiplications in the time of an addition that waits for memory; how many count as one for the
  * choice of threads, so that a product of a million is shared; and in the time of packing. */
@@ -44,11 +45,12 @@ struct blocking {
   bool direct; /* columns are not packed */
 };
 
-/* Packed columns pay if they are read more than once or twice, or from far apart. */
+/* Packed columns pay if they are read often, or from far apart. */
 static bool is_direct(const struct joist_gemm *p, const struct joist_gemm_kernel *kernel) {
-  return kernel->direct != NULL && p->rhs_dtype == p->dtype && p->n >= kernel->columns &&
-         p->k <= DEPTH && p->m <= DIRECT_PANELS * kernel->rows &&
-         p->k * p->n * kernel->size <= DIRECT_BYTES;
+  if (kernel->direct == NULL || p->rhs_dtype != p->dtype || p->n < kernel->columns) return false;
+  if (!p->rhs_transposed) return p->m <= NEAR_PANELS * kernel->rows;
+  return p->m <= FAR_PANELS * kernel->rows && p->k <= DEPTH &&
+         p->k * p->n * kernel->size <= FAR_BYTES;
 }
 
 static struct blocking cut(const struct joist_gemm *product, int threads) {
@@ -197,25 +199,26 @@ static void multiply_slice(const struct blocking *b, const struct place *at, siz
   }
 }
 
-/* The same for columns where they are. The last panel is a full one: it computes some columns of
- * the panel before it again. */
+/* The same for columns where they are. The last panel is a full one: it has some columns of the
+ * panel before it, which it skips. */
 static void multiply_direct(const struct blocking *b, const struct place *at, size_t block,
-                            struct joist_part columns, char *rows) {
+                            size_t slice, struct joist_part columns, char *rows) {
   const struct joist_gemm *const p = b->product;
   const struct joist_gemm_kernel *const kernel = b->kernel;
   const struct joist_gemm_operand right = columns_of(p, at->index);
   const size_t first = first_panel_of(b, block), last = first_panel_of(b, block + 1);
   char *const result = (char *)p->result + at->index * p->m * p->n * kernel->size;
-  pack_rows(b, at, block, 0, rows);
+  pack_rows(b, at, block, slice, rows);
+  const size_t term = (at->slice + slice) * DEPTH * right.along;
   for (size_t j = columns.first; j < columns.first + columns.n; j++) {
-    const size_t column =
-        joist_smaller((at->column_panel + j) * kernel->columns, p->n - kernel->columns);
+    const size_t own = (at->column_panel + j) * kernel->columns;
+    const size_t column = joist_smaller(own, p->n - kernel->columns);
     for (size_t i = first; i < last; i++) {
       const size_t row = i * kernel->rows;
-      kernel->direct(p->k, rows + (i - first) * b->row_panel_bytes,
-                     element(p->dtype, right.data, column * right.across), right.across,
-                     right.along, joist_smaller(kernel->rows, p->m - row),
-                     result + (column * p->m + row) * kernel->size, p->m);
+      kernel->direct(depth_of(b, at->slice + slice), rows + (i - first) * b->row_panel_bytes,
+                     element(p->dtype, right.data, column * right.across + term), right.across,
+                     right.along, at->slice + slice > 0, joist_smaller(kernel->rows, p->m - row),
+                     own - column, result + (column * p->m + row) * kernel->size, p->m);
     }
   }
 }
@@ -226,9 +229,9 @@ static void multiply_block(const void *context, size_t task, size_t worker) {
   const struct joist_part columns =
       joist_share_of(at->column_panels, at->strips, task / b->row_blocks);
   char *const rows = at->rows + worker * largest_row_block(b) * b->row_panel_bytes;
-  if (b->direct) multiply_direct(b, at, task % b->row_blocks, columns, rows);
-  for (size_t slice = 0; slice < at->slices && !b->direct; slice++)
-    multiply_slice(b, at, task % b->row_blocks, slice, columns, rows);
+  for (size_t slice = 0; slice < at->slices; slice++)
+    (b->direct ? multiply_direct : multiply_slice)(b, at, task % b->row_blocks, slice, columns,
+                                                   rows);
 }
 
 /* All rows times the panels of columns at hand. */
