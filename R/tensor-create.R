@@ -212,13 +212,29 @@ is.array.nv_tensor <- function(x) length(shape(x)) > 1L
 
 #' @export
 is.matrix.nv_tensor <- function(x) {
+  refuse_to_write_na(x, "give it as.data.frame(x)")
+  length(shape(x)) == 2L
+}
+
+refuse_to_write_na <- function(x, advice) {
   if (length(attr(x, "dtype", TRUE)) > 1L && !is.null(writing_frame())) {
     stop_joist(
       "joist_value_error", "write.table() would write NA for some elements of a matrix of ",
-      format(dtype(x)), "; give it as.data.frame(x)"
+      format(dtype(x)), "; ", advice
     )
   }
-  length(shape(x)) == 2L
+}
+
+# as.matrix() of a data frame asks for the levels of its columns, before it takes them as doubles,
+# where none is text.
+#' @export
+levels.nv_tensor <- function(x) {
+  columns <- parent.frame()$X
+  is_text <- function(z) is.character(z) || is.object(z) && !is_tensor(z)
+  if (ndims(x) == 2L && is.list(columns) && !any(vapply(columns, is_text, NA))) {
+    refuse_to_write_na(x, "give it the columns of as.data.frame(x)")
+  }
+  attr(x, "levels", TRUE)
 }
 
 #' Convert a tensor to an R vector or array

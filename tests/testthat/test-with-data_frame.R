@@ -420,6 +420,12 @@ test_that("an integer that base R loses is put back, or an error where a tensor 
   expect_refusal(utils::write.csv(m, written), "joist_value_error", "as.data.frame(x)")
   utils::write.csv(as.data.frame(m), written)
   expect_match(readLines(written)[2], far)
+  columns <- data.frame(v = 1:4)
+  columns$m <- m
+  expect_refusal(utils::write.csv(columns, written), "joist_value_error", "as.data.frame(x)")
+  columns$text <- letters[1:4] # beside which base R writes them as text
+  utils::write.csv(columns, written)
+  expect_match(readLines(written)[2], far)
   near <- data.frame(id = nv_tensor(c("5", "17"), "i64"), v = 1:2)
   near[3L, "v"] <- 9L
   expect_identical(as.vector(near$id), c(5, 17, NA))
