@@ -10,7 +10,8 @@
 #' moves nothing.
 #'
 #' `%*%`, [crossprod()], [tcrossprod()], [nv_matmul()] and its like multiply a packed matrix with
-#' a tensor or an R matrix in `f32`. Where blocks lie along the dimension that is summed over,
+#' a tensor or an R matrix in `f32`; integers that this rounds are a `loss` (see
+#' [with_promotion()]), fractions are not. Where blocks lie along the dimension that is summed over,
 #' they are decoded within the product: `x %*% w`, `t(w) %*% x` and `crossprod(w, x)` for blocks
 #' along the first dimension, which is how files have them. Otherwise the matrix is decoded
 #' first. In [jit()], packed tensors are arguments or constants like others; derivatives are with
@@ -252,8 +253,9 @@ is_column_of <- function(x, w) {
   x$of_bytes && (!w$of_bytes || prod(shape(x$bytes)) < prod(shape(w$bytes)))
 }
 
-# The other operand: `i8` stays `i8`, anything else becomes f32.
+# The other operand: `i8` stays `i8`, anything else becomes f32, as the policy in force permits.
 packed_factor <- function(x) {
+  if (!is_tensor(x) && !is_packed(x)) judged(x, "f32")
   x <- if (is_packed(x)) unpacked(x) else as_exact_operand(x)
-  if (is_tensor(x) && identical(format(dtype(x)), "i8")) x else nv_convert(x, "f32")
+  if (is_tensor(x) && identical(format(dtype(x)), "i8")) x else to_float(x, "f32")
 }

@@ -168,3 +168,21 @@ test_that("numbers beyond f32, and scales beyond their dtype, are errors", {
   )
   expect_identical(as_array(nv_quantize(nv_tensor(c(0, 0), "f64"), "i8")$values), c(0L, 0L))
 })
+
+test_that("products of packed tensors tell of integers that f32 rounds", {
+  w <- nv_quantize(matrix(seq(-1, 1, length.out = 64), 32), type = "q4_0")
+  ids <- nv_tensor(rep("9007199254740993", 32), "i64")
+  strictly <- function(f, kind = "loss") {
+    expect_error(
+      with_promotion(NULL, f(w, ids), on = stats::setNames("error", kind)),
+      class = paste0("joist_", kind, "_error")
+    )
+  }
+  strictly(crossprod)
+  strictly(function(w, x) t(w) %*% x)
+  strictly(function(w, x) w %*% x[1:2])
+  strictly(jit(function(w, x) crossprod(w, x)))
+  strictly(function(w, x) crossprod(w, rep(16777217, 32)), "literal")
+  small <- nv_tensor(seq_len(32), "i64")
+  expect_silent(with_promotion(NULL, crossprod(w, small), on = c(loss = "error")))
+})
