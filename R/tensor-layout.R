@@ -255,13 +255,20 @@ with_names <- function(x, names) {
 #' @rdname nv_concatenate
 #' @export
 rbind.nv_tensor <- function(..., deparse.level = 1) {
-  bind_parts(list(...), 1L, line_labels(substitute(list(...)), deparse.level))
+  level <- given_level(deparse.level, base::rbind)
+  bind_parts(list(...), 1L, line_labels(substitute(list(...)), level))
 }
 
 #' @rdname nv_concatenate
 #' @export
 cbind.nv_tensor <- function(..., deparse.level = 1) {
-  bind_parts(list(...), 2L, line_labels(substitute(list(...)), deparse.level))
+  level <- given_level(deparse.level, base::cbind)
+  bind_parts(list(...), 2L, line_labels(substitute(list(...)), level))
+}
+
+# R does not hand this argument to methods.
+given_level <- function(level, generic) {
+  if (identical(sys.function(-2L), generic)) sys.frame(-2L)$deparse.level else level
 }
 
 # The labels that base R gives vectors: the names of the arguments, or variables.

@@ -483,7 +483,7 @@ test_that("the name of a single element stays, as in base R", {
   )
   for (call in calls) {
     want <- eval(call, list(x = one))
-    f <- as.function(c(alist(x = ), call))
+    f <- as.function(c(formals(function(x) NULL), call))
     for (got in list(f(nv_tensor(one, "f64")), jit(f)(nv_tensor(one, "f64")))) {
       expect_identical(dimnames(got), dimnames(want), info = deparse1(call))
       expect_identical(names(got), names(want), info = deparse1(call))
@@ -492,4 +492,16 @@ test_that("the name of a single element stays, as in base R", {
   row <- nv_tensor(matrix(1:2, 1, dimnames = list("r", c("a", "b"))))
   expect_identical(dimnames(nv_stack(row, row, dim = 3)), list("r", c("a", "b"), NULL))
   expect_identical(dimnames(nv_unsqueeze(row, 1)), list(NULL, "r", c("a", "b")))
+})
+
+test_that("rbind() and cbind() label vectors by deparse.level, as base R does", {
+  both <- function(x, y) {
+    lapply(0:2, function(level) {
+      lapply(list(
+        rbind(x, y, deparse.level = level), cbind(a = x, y, deparse.level = level),
+        cbind(x, -y, deparse.level = level)
+      ), dimnames)
+    })
+  }
+  expect_identical(both(nv_tensor(3:4, "i8"), nv_tensor(5:6, "i8")), both(3:4, 5:6))
 })
