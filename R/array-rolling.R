@@ -66,7 +66,11 @@ rolling_statistic <- function(x, k, fun, dim, partial, na_rm) {
     mean = nv_mean(windows, last, na_rm = TRUE), sum = nv_reduce_sum(windows, last, na_rm = TRUE),
     min = nv_reduce_min(windows, last, na_rm = TRUE),
     max = nv_reduce_max(windows, last, na_rm = TRUE), var = nv_var(windows, last, na_rm = TRUE),
-    median = median_of_present(windows, last)
+    median = like(
+      nv_reshape(
+        middle_of_present(nv_sort(nan_as_missing(windows), last), last), shape(windows)[-last]
+      ), nv_mean(none_of(windows))
+    )
   )
   if (na_rm) {
     return(made)
@@ -78,18 +82,4 @@ rolling_statistic <- function(x, k, fun, dim, partial, na_rm) {
   nan <- nv_replace_na(nv_is_nan(x), FALSE)
   if (is_float_dtype(x)) made <- nv_ifelse(among(nan), scalar_like(NaN, made), made)
   nv_mask(made, among(nv_is_na(x) & !nan))
-}
-
-# Missing values and NaN are sorted behind the others.
-median_of_present <- function(windows, last) {
-  type <- nv_mean(none_of(windows))
-  if (is_float_dtype(windows)) windows <- nv_mask(windows, nv_is_nan(windows))
-  sorted <- nv_sort(windows, last)
-  present <- nv_reduce_sum(!nv_is_na(windows), last, drop = FALSE, dtype = "i64")
-  element <- function(at) {
-    at <- nv_convert(nv_clamp(1L, at, shape(windows)[last]), "i32")
-    nv_take_along(sorted, at, last)
-  }
-  middle <- halfway(element((present + 1L) %/% 2L), element(present %/% 2L + 1L))
-  like(nv_reshape(middle, shape(windows)[-last]), type)
 }

@@ -259,7 +259,8 @@ compiled <- new.env(parent = emptyenv())
 #' @param probs Probabilities, from 0 to 1.
 #' @param percent Percentages, from 0 to 100.
 #' @param x A tensor.
-#' @param na.rm `TRUE` leaves out missing values and NaN.
+#' @param na.rm,na_rm `TRUE` leaves out missing values and NaN; where nothing is left, the median is
+#'   NaN. This is not possible for a [chunked] tensor.
 #' @param type The type of the quantiles, from 1 to 9: see [stats::quantile()].
 #' @param names `TRUE` names the result by the percentages.
 #' @param ... Ignored; `dims` and other arguments of reductions are refused.
@@ -278,7 +279,12 @@ compiled <- new.env(parent = emptyenv())
 #' quantile(x)
 #' median(nv_tensor(c(3, NA, 1), "ui8"), na.rm = TRUE)
 #' @export
-nv_median <- function(x, dims = NULL, drop = TRUE) {
+nv_median <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
+  check_flag(na_rm, "na_rm")
+  if (na_rm && is_chunked(x)) stop_in_store()
+  if (na_rm && length(x) > 0L) {
+    return(fused("median_of_present", median_of_present, x, dims_by_name(dims, x), drop))
+  }
   x <- one_if_missing(x, dims)
   fused("quantiles", quantiles, x, 0.5, dims_by_name(dims, x), drop, TRUE, 7)
 }
@@ -361,14 +367,38 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   value <- nv_ifelse(nv_is_nan(last), last, value)
   value <- masked_as(value, list(last))
   made <- like_quantiles(nv_reshape(value, extents), x)
-  if (!is_tensor(x)) {
-    return(made)
-  }
+  if (!is_tensor(x)) made else with_kept_labels(made, x, dims, drop, single)
+}
+
+# With the names of the dims of x that a reduction keeps, behind a first dim if it is not single.
+with_kept_labels <- function(made, x, dims, drop, single) {
   labels <- labels_of(x)
   reduced <- reduced_dims(dims, ndims(x))
   labels[reduced] <- list(NULL)
   if (drop) labels <- labels[setdiff(seq_along(labels), reduced)]
   with_labels(unname(made), c(if (!single) list(NULL), labels))
+}
+
+# The median of the elements that are neither missing nor NaN; NaN where there are none.
+median_of_present <- function(x, dims, drop) {
+  kept <- shape(nv_mean(shape_of(x), dims, drop))
+  x <- as_operand(x)
+  middle <- middle_of_present(sorted_lines(nan_as_missing(x), dims), 1L)
+  middle <- nv_reshape(nv_replace_na(middle, NaN), kept)
+  with_kept_labels(like_quantiles(middle, x), x, dims, drop, TRUE)
+}
+
+# With missing elements in the place of NaN.
+nan_as_missing <- function(x) if (is_float_dtype(x)) nv_mask(x, nv_is_nan(x)) else x
+
+# The middle of each sorted line, behind whose elements the missing ones are.
+middle_of_present <- function(sorted, dim) {
+  present <- nv_reduce_sum(!nv_is_na(sorted), dim, drop = FALSE, dtype = "i64")
+  element <- function(at) {
+    at <- nv_convert(nv_clamp(1L, at, shape(sorted)[dim]), "i32")
+    nv_take_along(sorted, at, dim)
+  }
+  halfway(element((present + 1L) %/% 2L), element(present %/% 2L + 1L))
 }
 
 interpolated <- function(low, high, part) {

@@ -326,3 +326,22 @@ test_that("statistics of 64-bit integers do not depend on how large these are", 
     )
   })
 })
+
+test_that("nv_median(na_rm = TRUE) leaves out missing values and NaN", {
+  m <- matrix(c(3, NA, 1, 7, NaN, 2, NA, NA, NaN, 5, 4, 8), 3, dimnames = list(letters[1:3], NULL))
+  for (d in c("f64", "f32", "i16", "i64")) {
+    given <- if (startsWith(d, "i")) replace(m, is.nan(m), NA) else m
+    x <- nv_tensor(given, d)
+    for (dims in list(1, 2, NULL)) {
+      run <- function(f) as_array(f(x, dims, na_rm = TRUE), "double")
+      want <- if (is.null(dims)) median(m, TRUE) else apply(m, 3 - dims, median, na.rm = TRUE)
+      want[is.na(want)] <- NaN
+      expect_identical(run(nv_median), want)
+      expect_identical(run(jit(nv_median, static = c("dims", "na_rm"))), want)
+    }
+    expect_identical(type_of(nv_median(x, na_rm = TRUE)), type_of(nv_median(x)))
+  }
+  expect_identical(shape(nv_median(x, 1, FALSE, TRUE)), c(1L, 4L))
+  expect_true(is.nan(as_array(nv_median(nv_tensor(numeric()), na_rm = TRUE))))
+  expect_error(nv_median(nv_chunked(x), na_rm = TRUE), class = "joist_value_error")
+})
