@@ -255,42 +255,6 @@ test_that("sums are those of base R to the precision of the dtype, for every dty
   expect_identical(as_array(product), round_to(crossprod(whole), "f16"))
 })
 
-test_that("x[] keeps extents of 1, as in base R", {
-  for (extents in list(c(4, 1), c(1, 1), 4, 1)) {
-    x <- nv_tensor(array(seq_len(prod(extents)), extents))
-    for (chunked in list(nv_chunked(x), nv_chunked(x) + 0L)) {
-      expect_identical(shape(chunked[]), shape(x[]))
-    }
-    if (length(extents) == 2L) expect_identical(shape(nv_chunked(x)[, ]), shape(x[, ]))
-  }
-})
-
-test_that("nv_gather() counts negative dims from the last", {
-  x <- nv_tensor(matrix(1:6, 2))
-  for (dim in c(-2, -1)) {
-    expect_identical(nv_compute(nv_gather(nv_chunked(x), 1L, dim)), nv_gather(x, 1L, dim))
-  }
-  expect_error(nv_gather(nv_chunked(x), 1L, -3), class = "joist_shape_error")
-})
-
-test_that("products and covariances of vectors are those in memory, of one chunk, too", {
-  u <- c(4, -1, 4, 2, -3, 2, -6)
-  v <- c(1, 2, 0, -5, 3, 1, 1)
-  for (d in c("f64", "f32", "i8", "i64")) {
-    for (chunks in list(c(7, 7), c(7, 3), c(2, 7), c(2, 3))) {
-      x <- nv_chunked(nv_tensor(u, d), chunks[1])
-      y <- nv_chunked(nv_tensor(v, d), chunks[2])
-      expect_no_warning({
-        product <- nv_compute(nv_dot(x, y, contracting_dims = list(1, 1)))
-        covariance <- nv_compute(nv_cov(x, y))
-      })
-      expect_identical(as.double(product), sum(u * v))
-      expect_equal(as.double(covariance), cov(u, v), tolerance = 1e-6)
-      expect_equal(as.double(nv_compute(nv_cor(x, y))), cor(u, v), tolerance = 1e-6)
-    }
-  }
-})
-
 test_that("programs are the same whatever the order of the elements in stores", {
   whole <- function(x) nv_convert(x, "i32")
   programs <- list(
