@@ -192,7 +192,8 @@ traced_run <- quote(.jit_run(
 compiled_run <- call(
   "{", quote(.jit_arguments <- NULL),
   quote(.jit_out <- .Call(
-    joist_r_jit_call, .jit_state, .jit_arguments, .jit_static, .jit_promotion, .jit_policy, .jit_device
+    joist_r_jit_call, .jit_state, .jit_arguments, .jit_static, .jit_promotion, .jit_policy,
+    .jit_device
   )),
   call("if", quote(is.logical(.jit_out) && !is.object(.jit_out)), traced_run, quote(.jit_out))
 )

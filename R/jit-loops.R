@@ -64,11 +64,13 @@
 #'   The loop runs forward once, whether its value is wanted or not, and its iterations then run
 #'   backward. Each forward iteration keeps the state before it, as far as derivatives read it, and
 #'   those results of functions such as [nv_tanh()], of matrix products, of reductions and of loops
-#'   within the loop that would take long to compute again. Sums and products of elements are
-#'   computed again. What is kept takes at most 8 times the memory of the states, of the slices of
-#'   `xs` and of the outputs of all iterations, or 64 MB in all if that is more. Without room
-#'   for all results, functions of elements are computed again, then loops within the loop, and then
-#'   everything but the states. [nv_checkpoint()] in `body` keeps nothing of a function.
+#'   within the loop that would take long to compute again. Sums and products of elements, and
+#'   elements that are taken by position, are computed again. What is kept takes at most 8 times the
+#'   memory of the states, of the slices of `xs` and of the outputs of all iterations, or 64 MB in
+#'   all if that is more. Exponentials and logarithms are computed again where less is kept then and
+#'   it would be more than those states, slices and outputs. Without room for the others, all
+#'   functions of elements are, then loops within the loop, and then everything but the states.
+#'   [nv_checkpoint()] in `body` keeps nothing of a function.
 #' @seealso [nv_ifelse()], which chooses element by element.
 #' @examples
 #' nv_while(list(i = 1L, total = 0), \(i, total) i <= 10L, \(i, total) {

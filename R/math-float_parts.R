@@ -48,6 +48,8 @@ nv_ldexp <- function(x, exponent) {
   if (is_whole(exponent) && length(exponent) == 1L && abs(exponent) < 1000) { # a factor is exact
     return(nv_convert(nv_convert(x, "f64") * 2^exponent, dtype(x), ambiguous(x)))
   }
+  large <- is_tensor(exponent) && type_string(exponent) %of% c("ui64", "ui64?")
+  if (large) exponent <- nv_min(exponent, nv_scalar(2200L, "ui64"))
   n <- nv_clamp(-2200L, whole_operand(exponent, "exponent", x), 2200L)
   last <- nv_clamp(-1000L, n, 1000L)
   first <- nv_clamp(-1000L, n - last, 1000L)

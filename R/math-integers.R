@@ -174,7 +174,7 @@ of_common_integer <- function(x, y, f) {
   integer_operand(nv_aval(common$dtype))
   first <- first_tensor(list(x, y))
   parts <- lapply(list(x, y), function(x) {
-    made <- nv_convert(x, common$dtype, common$ambiguous)
+    made <- converted_into(x, common$dtype, common$ambiguous)
     if (is_tensor(x)) made else beside(made, first)
   })
   parts <- do.call(nv_broadcast_arrays, parts)

@@ -225,11 +225,9 @@ packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
   }
   extents <- shape(parts$bytes)
   along <- lhs_transposed != parts$turned && length(extents) == 2L
-  if (along && !is.null(others) && others$of_bytes && others$turned == rhs_transposed) {
-    of_column <- shape(others$bytes)
-    if (length(of_column) == 2L && packed_depth(others, of_column) == packed_depth(parts, extents)) {
-      return(product_of_bytes(parts, others$bytes))
-    }
+  depth <- packed_depth(parts, extents)
+  if (along && !is.null(others) && goes_with(others, depth, rhs_transposed)) {
+    return(product_of_bytes(parts, others$bytes))
   }
   plain <- packed_factor(rhs)
   if (ndims(plain) < 2L) {
@@ -245,6 +243,12 @@ packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
 product_of_bytes <- function(parts, x) {
   attributes <- list(k = parts$facts$code, dtype = "f32")
   .Call(joist_r_operation, "packed_product", list(parts$bytes, x), attributes)
+}
+
+# Whether integers lie along the blocks of a matrix that have so many elements.
+goes_with <- function(x, depth, transposed) {
+  extents <- shape(x$bytes)
+  x$of_bytes && x$turned == transposed && length(extents) == 2L && packed_depth(x, extents) == depth
 }
 
 # Whether a packed operand serves as the integers that another is multiplied with: the smaller one,

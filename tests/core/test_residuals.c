@@ -7,11 +7,16 @@
 enum { MOST = 32 };
 
 /* `known` are kept; checks that no others are. */
-static void check_kept(const struct joist_program *program, uint32_t forward, size_t limit,
-                       uint32_t states, const joist_value_id *known, size_t count) {
+static void check_kept_of(const struct joist_program *program, uint32_t forward, size_t few,
+                          size_t limit, uint32_t states, const joist_value_id *known,
+                          size_t count) {
   const joist_value_id all[] = {0, 1, 2};
-  const struct joist_residual_body body = {
-      .program = program, .forward = forward, .states = all, .state_count = states, .limit = limit};
+  const struct joist_residual_body body = {.program = program,
+                                           .forward = forward,
+                                           .states = all,
+                                           .state_count = states,
+                                           .few = few,
+                                           .limit = limit};
   bool kept[MOST];
   if (!CHECK(program->value_count <= MOST)) return;
   CHECK_INT(joist_residuals_choose(&body, kept, NULL), JOIST_OK);
@@ -20,6 +25,11 @@ static void check_kept(const struct joist_program *program, uint32_t forward, si
     for (size_t k = 0; k < count; k++) want |= known[k] == v;
     if (!CHECK(kept[v] == want)) printf("value %u of %u, limit %zu\n", v, forward, limit);
   }
+}
+
+static void check_kept(const struct joist_program *program, uint32_t forward, size_t limit,
+                       uint32_t states, const joist_value_id *known, size_t count) {
+  check_kept_of(program, forward, limit, limit, states, known, count);
 }
 
 /* Functions are kept, sums and products of what is kept are not. */
@@ -56,6 +66,25 @@ static void test_functions(void) {
   joist_program_clear(&program);
 }
 
+/* Exponentials are computed again where that spares memory that is wanted. */
+static void test_exponentials(void) {
+  struct joist_program program;
+  joist_program_init(&program);
+  const joist_value_id s = add_input(&program, JOIST_F64, 1, (uint32_t[]){4});
+  const joist_value_id g = add_input(&program, JOIST_F64, 1, (uint32_t[]){4});
+  const joist_value_id e = add_simple(&program, JOIST_OP_EXP, s, s);
+  const joist_value_id t = add_simple(&program, JOIST_OP_TANH, e, e);
+  add_output(&program, add_simple(&program, JOIST_OP_MUL, g, e));
+  check_kept_of(&program, 2, 0, 1000, 1, (joist_value_id[]){e}, 1);
+  add_output(&program, add_simple(&program, JOIST_OP_MUL, g, s));
+  check_kept_of(&program, 2, 64, 1000, 1, (joist_value_id[]){s, e}, 2);
+  check_kept_of(&program, 2, 63, 1000, 1, (joist_value_id[]){s}, 1);
+  add_output(&program, add_simple(&program, JOIST_OP_MUL, g, t));
+  check_kept_of(&program, 2, 63, 1000, 1, (joist_value_id[]){s, t}, 2);
+  check_kept_of(&program, 2, 63, 63, 1, (joist_value_id[]){s}, 1);
+  joist_program_clear(&program);
+}
+
 /* A sum of two products is kept rather than these, and a reduction rather than its operand. */
 static void test_arrays(void) {
   struct joist_program program;
@@ -85,6 +114,7 @@ static void test_arrays(void) {
 int main(void) {
   use_rules();
   test_functions();
+  test_exponentials();
   test_arrays();
   return check_report("residuals");
 }

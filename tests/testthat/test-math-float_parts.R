@@ -31,6 +31,7 @@ test_that("numbers times powers of two are rounded once", {
   tie <- 2^-50 * (1 + 2^-28 + c(0, 2^-52))
   rounded <- nv_ldexp(nv_tensor(tie, "f64"), -997L)
   expect_identical(as_array(rounded), 2^-1047 * (1 + c(0, 2^-27)))
+  expect_identical(as_array(nv_ldexp(nv_tensor(1), nv_tensor("18446744073709551615", "ui64"))), Inf)
   far <- nv_ldexp(nv_tensor(c(2^-1074, 2^1000, 2^-1000), "f64"), c(2000L, -2060L, -100000L))
   expect_identical(as_array(far), c(2^926, 2^-1060, 0))
   expect_identical(as_array(nv_ldexp(nv_tensor(1), c(128L, 127L, -149L, -151L))), {

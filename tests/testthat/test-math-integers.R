@@ -123,4 +123,10 @@ test_that("counts of bits that a dtype of one or two bits does not hold are told
   }
   expect_identical(nv_popcnt(nv_tensor(c(1, 0), "i2")), nv_tensor(c(1, 0), "i2"))
   expect_named(nv_gcd(nv_tensor(c(a = 4, b = 6), "i16"), 2L), c("a", "b"))
+  # As for other operations, where an operand does not fit the common dtype.
+  huge <- nv_tensor("18446744073709551615", "ui64")
+  for (f in list(nv_gcd, nv_lcm)) {
+    told <- quote(with_promotion(NULL, f(nv_tensor(5L, "i8"), huge), on = c(overflow = "error")))
+    expect_error(eval(told), class = "joist_overflow_error")
+  }
 })

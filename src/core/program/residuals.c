@@ -11,7 +11,7 @@
 
 /* ---- what is expensive ---- */
 
-enum cost { CHEAP, FUNCTION, WHOLE_ARRAY, LOOP, COSTS };
+enum cost { CHEAP, EXPONENTIAL, FUNCTION, WHOLE_ARRAY, LOOP, COSTS };
 
 static enum cost cost_of(const struct joist_instruction *i) {
   if (i->again) return CHEAP;
@@ -19,15 +19,19 @@ static enum cost cost_of(const struct joist_instruction *i) {
   const joist_work work = joist_op_work(i->op);
   if (work == JOIST_WORK_MOVE) return CHEAP;
   if (joist_op_is_array(i->op) || joist_op_is_reduction(i->op)) return WHOLE_ARRAY;
+  /* These take about as long as it takes to keep their results. */
+  if (i->op == JOIST_OP_EXP || i->op == JOIST_OP_LOG) return EXPONENTIAL;
   return work == JOIST_WORK_FUNCTION ? FUNCTION : CHEAP;
 }
 
 /* Which costs count, from the most memory to the least. */
-static const bool tries[][COSTS] = {{[FUNCTION] = true, [WHOLE_ARRAY] = true, [LOOP] = true},
-                                    {[WHOLE_ARRAY] = true, [LOOP] = true},
-                                    {[FUNCTION] = true, [WHOLE_ARRAY] = true},
-                                    {[WHOLE_ARRAY] = true},
-                                    {false}};
+static const bool tries[][COSTS] = {
+    {[EXPONENTIAL] = true, [FUNCTION] = true, [WHOLE_ARRAY] = true, [LOOP] = true},
+    {[FUNCTION] = true, [WHOLE_ARRAY] = true, [LOOP] = true},
+    {[WHOLE_ARRAY] = true, [LOOP] = true},
+    {[FUNCTION] = true, [WHOLE_ARRAY] = true},
+    {[WHOLE_ARRAY] = true},
+    {false}};
 enum { TRIES = sizeof tries / sizeof *tries };
 
 /* ---- the graph ---- */
@@ -177,9 +181,16 @@ joist_status joist_residuals_choose(const struct joist_residual_body *body, bool
     graph.came_by = graph.first + graph.node_count;
     graph.line = graph.came_by + graph.node_count;
     find_read(body, read + values, read);
-    for (int k = 0; k < TRIES; k++) {
-      build(body, read, tries[k], &graph);
-      if (cut(body->program, &graph, kept) <= body->limit) break;
+    size_t bytes = SIZE_MAX, last;
+    int k = -1;
+    do {
+      last = bytes;
+      build(body, read, tries[++k], &graph);
+      bytes = cut(body->program, &graph, kept);
+    } while (k + 1 < TRIES && bytes > (k == 0 ? body->few : body->limit));
+    if (k == 1 && bytes == last) { /* which spares no bytes */
+      build(body, read, tries[0], &graph);
+      (void)cut(body->program, &graph, kept);
     }
   }
   free(graph.edges);

@@ -12,12 +12,13 @@ struct joist_residual_body {
   uint32_t forward;
   const joist_value_id *states;
   uint32_t state_count;
-  size_t limit; /* of the bytes that are kept of an iteration */
+  size_t few, limit; /* bytes of an iteration: see below */
 };
 
 /* Sets `kept`, for each value of the program: of the iteration, as few bytes as possible from which
- * the derivatives can be computed without an expensive operation. If that exceeds the limit, some
- * kinds of operations or all of them count as cheap; the states alone are always enough. */
+ * the derivatives can be computed without an expensive operation. Exponentials and logarithms count
+ * as cheap if these are more than `few` and fewer bytes are enough then. If it still exceeds the
+ * limit, other kinds of operations or all of them do; the states alone are always enough. */
 joist_status joist_residuals_choose(const struct joist_residual_body *body, bool *kept,
                                     struct joist_error *error) JOIST_MUST_CHECK;
 

@@ -8,7 +8,8 @@
 #include "r/trace/trace.h"
 
 /* Of an iteration, derivatives keep at most so many times the bytes of its states, its slices and
- * its outputs, or of a loop so many bytes. */
+ * its outputs, but those of exponentials and logarithms only within those bytes; or of a loop so
+ * many bytes. */
 enum { KEPT_MOST = 8, KEPT_ANYWAY = 64 << 20 };
 
 /* The numbers of a list of tensors of a trace. */
@@ -57,6 +58,7 @@ SEXP joist_r_body_keep(SEXP body, SEXP forward, SEXP states, SEXP slices, SEXP o
       .forward = (uint32_t)Rf_asInteger(forward),
       .states = own,
       .state_count = (uint32_t)XLENGTH(states),
+      .few = bytes > anyway ? bytes : anyway,
       .limit = bytes > anyway / KEPT_MOST ? KEPT_MOST * bytes : anyway};
   bool *const kept = (bool *)R_alloc(program->value_count + 1, sizeof *kept);
   bool *const needed = (bool *)R_alloc(program->value_count + 1, sizeof *needed);
