@@ -215,9 +215,14 @@ refusing_generics <- c(
 
 # ---- products ----
 
-# A product one of whose operands is packed. The kernel has crossprod(w, x) for blocks along the
-# rows of w; of the others, those that turn into it are transposed.
+# A product one of whose operands is packed; of two with blocks along the dimension that is summed
+# over, in one call. The kernel has crossprod(w, x) for blocks along the rows of w; of the others,
+# those that turn into it are transposed.
 packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
+  made <- .Call(joist_r_packed_product, lhs, rhs, lhs_transposed, rhs_transposed)
+  if (!is.null(made)) {
+    return(made)
+  }
   parts <- if (is_packed(lhs)) packed_parts(lhs)
   others <- if (is_packed(rhs)) packed_parts(rhs)
   if (is.null(parts) || !is.null(others) && is_column_of(parts, others)) { # t(t(y) t(x))
@@ -225,10 +230,6 @@ packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
   }
   extents <- shape(parts$bytes)
   along <- lhs_transposed != parts$turned && length(extents) == 2L
-  depth <- packed_depth(parts, extents)
-  if (along && !is.null(others) && goes_with(others, depth, rhs_transposed)) {
-    return(product_of_bytes(parts, others$bytes))
-  }
   plain <- packed_factor(rhs)
   if (ndims(plain) < 2L) {
     shapes <- matrix_shapes(dim(lhs), part_shape(plain), c(lhs_transposed, rhs_transposed))
@@ -237,18 +238,8 @@ packed_product <- function(lhs, rhs, lhs_transposed, rhs_transposed) {
   if (!along) {
     return(matrix_product(unpacked(lhs), nv_convert(plain, "f32"), lhs_transposed, rhs_transposed))
   }
-  product_of_bytes(parts, if (rhs_transposed) t(plain) else plain)
-}
-
-product_of_bytes <- function(parts, x) {
-  attributes <- list(k = parts$facts$code, dtype = "f32")
-  .Call(joist_r_operation, "packed_product", list(parts$bytes, x), attributes)
-}
-
-# Whether integers lie along the blocks of a matrix that have so many elements.
-goes_with <- function(x, depth, transposed) {
-  extents <- shape(x$bytes)
-  x$of_bytes && x$turned == transposed && length(extents) == 2L && packed_depth(x, extents) == depth
+  operands <- list(parts$bytes, if (rhs_transposed) t(plain) else plain)
+  .Call(joist_r_operation, "packed_product", operands, list(k = parts$facts$code, dtype = "f32"))
 }
 
 # Whether a packed operand serves as the integers that another is multiplied with: the smaller one,
