@@ -151,7 +151,9 @@ finish_block <- function(program, parts) {
       part <- result_of_moments(part, last)
     }
     if (last$drop) part <- nv_reshape(part, shape(part)[program$outer])
-    nv_convert(part, dtype(type), ambiguous(type))
+    # Integers are summed in one of 64 bits.
+    finished <- if (is_integer_dtype(part) && is_integer_dtype(type)) converted_into else nv_convert
+    finished(part, dtype(type), ambiguous(type))
   }, program$lasts, parts, program$types)
 }
 

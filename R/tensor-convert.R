@@ -29,7 +29,7 @@ nv_convert <- function(x, dtype, ambiguous = FALSE) {
 # The same of a value that is joined with others of that dtype, unasked: the policy in force covers
 # what that changes. A value that is assigned must be within the range of the dtype.
 converted_into <- function(x, dtype, ambiguous, assigns = FALSE) {
-  if (!is_tensor(x) || is_chunked(x) || is_number(x)) {
+  if (!is_tensor(x) || is_number(x)) {
     return(nv_convert(x, dtype, ambiguous))
   }
   if (dtype(x) == format(dtype) && ambiguous(x) == ambiguous) {

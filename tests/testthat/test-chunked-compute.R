@@ -647,17 +647,23 @@ test_that("overflow of chunked tensors is that of tensors in memory", {
     c(most, most, least, least), c(most, most, least), c(least, least, most, "-1", "-1"),
     c(least, least, "3"), c(most, "1"), c(least, "-1"), c(least, "-2"), c("-1", "-2", "5")
   )
+  alike <- function(f, x, chunks = 1) {
+    expect_identical(seen(f, nv_chunked(x, chunks), policy), seen(f, x, policy), info = deparse1(f))
+  }
   for (policy in c("warn", "saturate", "error", "ok")) {
     policy <- c(overflow = policy)
     for (numbers in sums) {
-      x <- nv_tensor(numbers, "i64")
-      for (f in list(sum, function(x) nv_reduce_sum(x, 1L, drop = FALSE))) {
-        expect_identical(seen(f, nv_chunked(x, 1), policy), seen(f, x, policy), info = numbers)
-      }
+      alike(sum, nv_tensor(numbers, "i64"))
+      alike(function(x) nv_reduce_sum(x, 1L, drop = FALSE), nv_tensor(numbers, "i64"))
     }
     unsigned <- nv_tensor(c("18446744073709551615", "0", "1"), "ui64")
-    for (x in list(unsigned, unsigned[1:2])) {
-      expect_identical(seen(sum, nv_chunked(x, 1), policy), seen(sum, x, policy))
+    for (x in list(unsigned, unsigned[1:2])) alike(sum, x)
+    for (f in list(nv_reduce_sum, nv_reduce_prod)) {
+      alike(function(x) f(x, dtype = "ui8"), nv_tensor(c(200L, 100L), "ui8"))
+    }
+    for (column in list(2:4, c(2, 3, 1))) {
+      row <- nv_tensor(matrix(c(100, 1, -100), 1), "i8")
+      alike(function(x) nv_matmul(x, nv_tensor(column, "i8")), row, c(1, 1))
     }
     # What wraps on purpose does so whatever the policy is.
     bits <- nv_tensor(c(-128, 127, 3), "i8")

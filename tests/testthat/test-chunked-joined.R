@@ -167,3 +167,33 @@ test_that("products and covariances of vectors are those in memory, of one chunk
     }
   }
 })
+
+test_that("what conversions for operations change in chunked tensors is told of", {
+  whole <- nv_tensor(matrix(c(16777217, 3, 5, 7), 2), "i32")
+  huge <- nv_tensor(matrix(c("18446744073709551615", "3", "5", "7"), 2), "ui64")
+  f32 <- nv_tensor(diag(2), "f32")
+  i8 <- nv_tensor(diag(2), "i8")
+  lossy <- list(
+    function(x) x %*% f32, function(x) crossprod(x, f32), nv_softplus, nv_gelu,
+    function(x) nv_hypot(x, 0), function(x) nv_copysign(x, 1), function(x) nv_logaddexp(x, 1),
+    function(x) nv_frexp(x)$mantissa, function(x) nv_ldexp(x, 1L), function(x) nv_resize(x, c(3, 3))
+  )
+  wrapping <- list(
+    function(x) x %*% i8, function(x) nv_einsum("ij,jk->ik", x, i8),
+    function(x) nv_einsum("ij,ij->ij", x, i8), function(x) nv_bitwise_and(x, i8)
+  )
+  check <- function(f, x, class) {
+    for (chunks in list(1L, 2L)) {
+      chunked <- nv_chunked(x, chunks)
+      local_promotion(NULL, on = c(loss = "error", overflow = "error"))
+      expect_error(nv_compute(f(chunked)), class = class, label = deparse1(f))
+    }
+    local_promotion(NULL, on = c(loss = "ok", overflow = "ok"))
+    expect_identical(nv_compute(f(nv_chunked(x, 1L))), f(x), label = deparse1(f))
+  }
+  for (f in lossy) check(f, whole, "joist_loss_error")
+  for (f in wrapping) check(f, huge, "joist_overflow_error")
+  # A conversion that is asked for tells of nothing.
+  local_promotion(NULL, on = c(loss = "error"))
+  expect_identical(nv_compute(nv_convert(nv_chunked(whole), "f32")), nv_convert(whole, "f32"))
+})

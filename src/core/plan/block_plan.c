@@ -241,6 +241,9 @@ static uint8_t watch_of(const struct joist_block_plan *plan, const struct joist_
   struct joist_inference inference = {.signature = i->signature};
   const uint8_t wanted = wanted_of(plan, i);
   if (wanted == 0) return 0;
+  if (i->watch & JOIST_WATCH_CONVERTS)
+    return joist_watch_of_conversion(plan->program->values[i->operand[0]].type,
+                                     i->signature.result[0].dtype, false, wanted);
   inference.shape[0] = plan->program->values[i->result].shape;
   for (uint32_t k = 0; k < i->operand_count; k++)
     arguments[k] = joist_argument_of(plan->program, i->operand[k]);
@@ -307,19 +310,28 @@ static joist_status append_fold(const struct building *b, const struct joist_ins
                             made, error);
 }
 
-/* Of a product of matrices, in the dtype that it accumulates in. The transpose of a product is that
- * of the transposes, the other way round. */
+/* Of a product of matrices, in the dtype that it accumulates in; where it is asked what does not
+ * fit in the end, of integers in one of 64 bits. The transpose of a product is that of the
+ * transposes, the other way round. */
 static joist_status append_product(const struct building *b, const struct joist_instruction *i,
                                    joist_value_id *operands, joist_value_id *made,
                                    struct joist_error *error) {
   struct joist_attributes attributes = {.count = 0};
-  const joist_dtype wide = joist_op_part_dtype(i->op, i->signature.result[0].dtype);
+  const joist_dtype own = i->signature.result[0].dtype;
+  const joist_kind kind = joist_dtype_kind(own);
+  const bool sums = (kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT) &&
+                    (wanted_of(b->plan, i) & (JOIST_WATCH_OVERFLOW | JOIST_WATCH_SATURATE)) != 0;
+  const joist_dtype wide = joist_op_part_dtype(sums ? JOIST_OP_REDUCE_SUM : i->op, own);
   joist_attributes_set_type(&attributes, (struct joist_type){wide, false});
   for (int k = 0; k < 2; k++) {
-    const joist_status status =
-        joist_program_emit(b->program, JOIST_OP_CONVERT, &operands[k], 1, &attributes, 0,
-                           wanted_of(b->plan, i), &operands[k], error);
+    const joist_value_id given = operands[k];
+    const joist_status status = joist_program_emit(b->program, JOIST_OP_CONVERT, &given, 1,
+                                                   &attributes, 0, 0, &operands[k], error);
     if (status != JOIST_OK) return status;
+    const struct joist_value *const converted = &b->program->values[operands[k]];
+    if (operands[k] != given)
+      b->program->instructions[converted->instruction].watch = joist_watch_of_conversion(
+          b->program->values[given].type, wide, false, wanted_of(b->plan, i));
   }
   const bool lhs = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_LHS);
   const bool rhs = joist_attribute_flag(i->attributes, JOIST_ATTRIBUTE_TRANSPOSE_RHS);

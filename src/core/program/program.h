@@ -67,7 +67,10 @@ enum joist_watch {
   JOIST_WATCH_SATURATE = 4, /* results that would wrap become the bound that they exceed */
   JOIST_WATCH_RANGE = 8,    /* assigned elements beyond the range of the dtype are refused */
   JOIST_WATCH_HOST = 16,    /* the host's own integers: results that wrap are refused */
-  JOIST_WATCH_WRAPS = 32    /* of what is delayed: the policy of its place lets results wrap */
+  /* Of what is delayed: the policy of its place lets results wrap; or, a conversion for an
+   * operation, which is judged as those of operands are. */
+  JOIST_WATCH_WRAPS = 32,
+  JOIST_WATCH_CONVERTS = 64
 };
 
 /* How many values it reads: its operands, then the mask of its result, if there is one. */

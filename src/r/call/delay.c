@@ -107,7 +107,8 @@ SEXP joist_r_delay_call(const struct joist_r_call *call) {
   struct joist_instruction made =
       joist_instruction_of(call->op, &call->inference, ids, call->count, &call->plain, 0);
   /* That is up to the policy when it runs, unless results may wrap here. */
-  made.watch = may_wrap(call) ? JOIST_WATCH_WRAPS : 0;
+  made.watch = (uint8_t)((may_wrap(call) ? JOIST_WATCH_WRAPS : 0) |
+                         (call->converts || call->assigns ? JOIST_WATCH_CONVERTS : 0));
   struct joist_error error;
   joist_r_raise_if(joist_program_add(program.program, &made, &call->inference, &error), &error);
   SEXP x = joist_r_chunked_tensor(&program, made.result, blocks.chunks);

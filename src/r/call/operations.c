@@ -294,7 +294,7 @@ SEXP joist_r_packed_product(SEXP lhs, SEXP rhs, SEXP lhs_transposed, SEXP rhs_tr
 SEXP joist_r_convert_into(SEXP x, SEXP dtype, SEXP ambiguous, SEXP assigns) {
   const struct joist_rules *const rules = joist_r_rules(R_NilValue);
   struct joist_r_value value;
-  joist_r_read_missing(rules, x, &value);
+  joist_r_read_operand(rules, x, &value);
   const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
   return joist_r_apply_conversion(rules, &value, type, joist_r_flag(assigns, "assigns"));
 }
