@@ -43,6 +43,9 @@
 #' @export
 nv_reduce_sum <- function(x, dims = NULL, drop = TRUE, dtype = NULL, na_rm = FALSE) {
   if (!is.null(dtype)) x <- as_wholes(x, dtype)
+  if (is_chunked(x) && is_int64(x) && !is.null(dtype) && dtype_kind(as_dtype(dtype)) == "float") {
+    x <- to_float(x, "f64")
+  }
   attributes <- list(dims = dims, drop = drop, dtype = dtype, na_rm = na_rm)
   if (has_nan_in_chunks(x, na_rm)) x <- nan_to(0, x)
   add_up <- function(x) .Call(joist_r_operation, "reduce_sum", list(x), attributes)

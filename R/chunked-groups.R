@@ -35,7 +35,12 @@ chunked_groups <- function(what, x, ids, count, na_rm, dim, correction = 1) {
   )
   out <- .Call(joist_r_blank, type)
   run_program(program, retries = 2L, take = function(which, start, block) {
-    out <<- .Call(joist_r_place, out, as.integer(start), like(block, type), FALSE)
+    made <- if (is_integer_dtype(type)) {
+      converted_into(block, dtype(type), ambiguous(type))
+    } else {
+      like(block, type)
+    }
+    out <<- .Call(joist_r_place, out, as.integer(start), made, FALSE)
   })
   if (!what %in% c("min", "max")) {
     return(out)
@@ -117,8 +122,7 @@ part_of_groups <- function(x, groups, own) {
     return(c(lapply(integer_halves(x), function(half) of(nv_segment_sum, half)), list(n = n)))
   }
   if (groups$what == "sum" || groups$what == "mean") {
-    wide <- groups$what == "mean" || is_inexact(x)
-    return(list(sum = of(nv_segment_sum, if (wide) in_double(x) else x), n = n))
+    return(list(sum = of(nv_segment_sum, terms_of_sum(x, groups$what == "mean")), n = n))
   }
   if (is_int64(x)) {
     of_all <- function() by_group(x, own, NULL, FALSE, groups$dim, TRUE, segment_moments)
@@ -127,6 +131,14 @@ part_of_groups <- function(x, groups, own) {
   x <- in_double(x)
   squares <- nv_segment_var(x, own, na_rm = groups$na_rm, dim = groups$dim, correction = 0) * n
   list(mean = none(of(nv_segment_mean, x)), squares = none(squares), n = n)
+}
+
+# Sums of floats are in double, and those of narrow integers exact, until all are put together.
+terms_of_sum <- function(x, in_mean) {
+  if (in_mean || is_inexact(x)) {
+    return(in_double(x))
+  }
+  if (is_integer_dtype(x) && !is_int64(x)) nv_convert(x, "i64", ambiguous(x)) else x
 }
 
 joined_extremes <- function(f) {

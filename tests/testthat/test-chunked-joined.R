@@ -193,6 +193,18 @@ test_that("what conversions for operations change in chunked tensors is told of"
   }
   for (f in lossy) check(f, whole, "joist_loss_error")
   for (f in wrapping) check(f, huge, "joist_overflow_error")
+  large <- nv_chunked(nv_tensor("9007199254740993", "i64"))
+  expect_error(
+    with_promotion(NULL, nv_compute(sum(large, nv_tensor(1, "f64"))), on = c(loss = "error")),
+    class = "joist_loss_error"
+  )
+  # Sums of groups are exact until they are put together.
+  parts <- nv_tensor(c(100L, 100L, -100L, 100L, 100L), "i8")
+  for (policy in c("saturate", "ok")) {
+    local_promotion(NULL, on = c(overflow = policy))
+    sums <- function(x) nv_segment_sum(x, c(1, 1, 1, 2, 2), 2)
+    expect_identical(sums(nv_chunked(parts, 1)), sums(parts))
+  }
   # A conversion that is asked for tells of nothing.
   local_promotion(NULL, on = c(loss = "error"))
   expect_identical(nv_compute(nv_convert(nv_chunked(whole), "f32")), nv_convert(whole, "f32"))

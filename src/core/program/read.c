@@ -246,7 +246,8 @@ static joist_status read_details(struct reader *r, const struct joist_program *p
       s->rounds = true;
     else if (take(r, "again"))
       i->again = true;
-    else if (take(r, "watch ") && take_whole(r, &watch) && watch >= 0 && watch < 2 * JOIST_WATCH_CONVERTS)
+    else if (take(r, "watch ") && take_whole(r, &watch) && watch >= 0 &&
+             watch < 2 * JOIST_WATCH_CONVERTS)
       i->watch = (uint8_t)watch;
     else if (take(r, "held ") && take_id(r, &value) && value < program->value_count)
       i->held = value + 1;
