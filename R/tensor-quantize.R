@@ -60,10 +60,12 @@
 #' @export
 nv_quantize <- function(x, dtype = "f8E4M3FN", dims = NULL, block = NULL, block_dim = 1L,
                         scale_dtype = NULL, type = NULL) {
-  if (!is_tensor(x) || type_string(x) != "f32") {
-    check_real(x)
-    x <- within_f32(as_operand(x))
+  made <- if (!is.null(type) && nargs() == 2L) .Call(joist_r_pack_blocks, x, type)
+  if (!is.null(made)) {
+    return(made)
   }
+  check_real(x)
+  x <- within_f32(as_operand(x))
   if (!is.null(type)) {
     if (!missing(dtype) || !is.null(dims) || !is.null(block) || !is.null(scale_dtype)) {
       stop_joist("joist_value_error", "with `type`, only `block_dim` can be given")
@@ -136,6 +138,9 @@ packed_by_type <- function(x, type, block_dim) {
 # have a dtype, so that no promotion rule has to know numbers.
 # In f32, or an error if elements get lost altogether.
 within_f32 <- function(x) {
+  if (is_tensor(x) && type_string(x) == "f32") {
+    return(x)
+  }
   made <- nv_convert(x, "f32")
   if (type_string(x) %of% c("f64", "f64?") && has_elements(x) && !is_chunked(x)) {
     largest <- function(x) max(0, as.double(nv_abs(nv_ifelse(nv_is_finite(x), x, 0))), na.rm = TRUE)

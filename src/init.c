@@ -165,6 +165,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_operator1, 2),
     ENTRY(joist_r_summary, 2),
     ENTRY(joist_r_operation, 3),
+    ENTRY(joist_r_pack_blocks, 2),
     ENTRY(joist_r_packed_product, 4),
     ENTRY(joist_r_key_split, 3),
     ENTRY(joist_r_convert_into, 4),

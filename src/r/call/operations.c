@@ -1,6 +1,7 @@
 /* Operations on tensors: reading operands, inference, and running one instruction. */
 #include "r/call/operations.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -246,6 +247,37 @@ SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes) {
   return result;
 }
 
+static struct joist_attributes block_attributes(joist_block block, joist_dtype result) {
+  struct joist_attributes attributes = {.count = 0};
+  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_K, joist_block_facts(block)->code);
+  joist_attributes_set_type(&attributes, (struct joist_type){result, false});
+  return attributes;
+}
+
+SEXP joist_r_pack_blocks(SEXP x, SEXP type) {
+  if (!Rf_inherits(x, "nv_tensor") || TYPEOF(type) != STRSXP || XLENGTH(type) != 1)
+    return R_NilValue;
+  char name[16];
+  size_t n = 0;
+  for (const char *c = CHAR(STRING_ELT(type, 0)); *c != '\0' && n + 1 < sizeof name; c++)
+    name[n++] = (char)toupper((unsigned char)*c);
+  name[n] = '\0';
+  const joist_block block = joist_block_named(name);
+  if (block == JOIST_BLOCK_COUNT) return R_NilValue;
+  const struct joist_rules *const rules = joist_r_rules(R_NilValue);
+  struct joist_r_value value;
+  joist_r_read_operand(rules, x, &value);
+  const struct joist_type own = value.argument.operand.type;
+  if (own.dtype != JOIST_F32 || own.ambiguous || value.argument.shape.rank == 0) return R_NilValue;
+  const struct joist_attributes attributes = block_attributes(block, JOIST_UI8);
+  SEXP packed = PROTECT(Rf_allocVector(VECSXP, 1));
+  SET_VECTOR_ELT(packed, 0, joist_r_apply(rules, JOIST_OP_PACK, &value, 1, &attributes));
+  Rf_setAttrib(packed, R_NamesSymbol, PROTECT(Rf_mkString(joist_block_facts(block)->name)));
+  Rf_setAttrib(packed, R_ClassSymbol, PROTECT(Rf_mkString("nv_packed")));
+  UNPROTECT(3);
+  return packed;
+}
+
 /* A packed matrix. */
 struct packed {
   joist_block block;
@@ -284,9 +316,7 @@ SEXP joist_r_packed_product(SEXP lhs, SEXP rhs, SEXP lhs_transposed, SEXP rhs_tr
                      joist_r_flag(rhs_transposed, "rhs_transposed") == x.turned;
   if (!along || !x.of_bytes || packed_depth(&w) != packed_depth(&x)) return R_NilValue;
   if (w.of_bytes && packed_bytes(&w) < packed_bytes(&x)) return R_NilValue; /* the other way */
-  struct joist_attributes attributes = {.count = 0};
-  joist_attributes_set(&attributes, JOIST_ATTRIBUTE_K, joist_block_facts(w.block)->code);
-  joist_attributes_set_type(&attributes, (struct joist_type){JOIST_F32, false});
+  const struct joist_attributes attributes = block_attributes(w.block, JOIST_F32);
   struct joist_r_value values[2] = {w.value, x.value};
   return joist_r_apply(rules, JOIST_OP_PACKED_PRODUCT, values, 2, &attributes);
 }
