@@ -90,7 +90,7 @@ span_of <- function(x) {
 span <- function(x) {
   least <- nv_reduce_min(x, na_rm = may_be_na(x))
   greatest <- nv_reduce_max(x, na_rm = may_be_na(x))
-  half_by_half(in_halves(greatest), in_halves(least))
+  by_anvil(half_by_half(in_halves(greatest), in_halves(least)))
 }
 
 # Digits of integers less the least of them along `dims`, which have up to `bits` bits, and the

@@ -67,7 +67,9 @@ nv_segment_rank <- function(x, ids, count = NULL, ties = "average", decreasing =
       last <- n - nv_scalar(1L, "i32") - nv_reverse(from_end, 1L)
       rank <- switch(ties,
         min = first - sorted$begin, max = last - sorted$begin,
-        average = nv_convert(first + last, "f64") / nv_scalar(2, "f64") - sorted$begin
+        average = by_anvil(
+          nv_convert(first + last, "f64") / nv_scalar(2, "f64") - nv_convert(sorted$begin, "f64")
+        )
       )
     }
     if (ties == "average") rank <- nv_convert(rank, "f64")

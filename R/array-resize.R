@@ -133,7 +133,8 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   } else {
     between_points(points, left, right)
   }
-  like(made, type)
+  # Rules may give an integer dtype, to which fractions are lost.
+  if (is_float_dtype(type)) like(made, type) else converted_into(made, dtype(type), ambiguous(type))
 }
 
 between_points <- function(points, left = NULL, right = NULL) {

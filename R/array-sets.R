@@ -113,12 +113,11 @@ nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density =
     breaks <- equal_breaks(x, breaks, range)
   }
   # Elements are compared with R numbers as these are.
-  breaks <- exact_beside(breaks, x)
+  breaks <- by_anvil(exact_beside(breaks, x))
   if (is_float_dtype(x) && type_string(breaks) == "f64") x <- nv_convert(x, "f64")
   n <- length(breaks) - 1L
   if (n < 1L) stop_joist("joist_value_error", "`breaks` must be two numbers or more")
-  bin <- nv_digitize(x, breaks)
-  bin <- nv_ifelse(nv_eq(x, breaks[n + 1L]), n, bin)
+  bin <- by_anvil(nv_ifelse(nv_eq(x, breaks[n + 1L]), n, nv_digitize(x, breaks)))
   counts <- nv_tabulate(bin, n, weights)
   if (density) {
     wide <- nv_convert(breaks, "f64")

@@ -146,10 +146,12 @@ from_least <- function(x, dims) {
   if (!inherits(x, "nv_tensor") || !is_int64(x) || count_reduced(x, dims) == 0) {
     return(in_double(x))
   }
-  wide <- in_halves(x)
-  least <- in_halves(nv_reduce_min(x, dims, drop = FALSE, na_rm = may_be_na(x)))
-  if (may_be_na(x)) least <- lapply(least, nv_replace_na, 0)
-  half_by_half(wide, least)
+  by_anvil({
+    wide <- in_halves(x)
+    least <- in_halves(nv_reduce_min(x, dims, drop = FALSE, na_rm = may_be_na(x)))
+    if (may_be_na(x)) least <- lapply(least, nv_replace_na, 0)
+    half_by_half(wide, least)
+  })
 }
 
 # Integers as two doubles that are exact, one of which is a multiple of 2^32.
@@ -159,21 +161,26 @@ in_halves <- function(x) {
     return(list(high = double_beside(0, low), low = low))
   }
   halves <- lapply(integer_halves(x), nv_convert, dtype = "f64")
-  list(high = halves$high * double_beside(2^32, halves$high), low = halves$low)
+  by_anvil(list(high = halves$high * double_beside(2^32, halves$high), low = halves$low))
 }
+
+# Under rules by which each dtype stays what it is.
+by_anvil <- function(expr) with_promotion("anvil", expr)
 
 # 64-bit integers as two of 32 bits: x is 2^32 * high + low.
 integer_halves <- function(x) {
   type <- dtype(x)
   shift <- if (type == "ui64") nv_shift_right_logical else nv_shift_right_arithmetic
-  list(
+  by_anvil(list(
     high = shift(x, beside(nv_scalar(32L, type), x)),
     low = nv_bitwise_and(x, beside(nv_scalar(2^32 - 1, type), x))
-  )
+  ))
 }
 
 # 64-bit integers of the sums of their halves: what does not fit exceeds the range once.
-joined_halves <- function(sums) {
+joined_halves <- function(sums) by_anvil(join_halves(sums))
+
+join_halves <- function(sums) {
   carried <- integer_halves(sums$low)
   high <- sums$high + carried$high
   unit <- scalar_like(2^32, high)
@@ -189,7 +196,10 @@ half_by_half <- function(x, y) (x$high - y$high) + (x$low - y$low)
 
 # x - y, of 64-bit integers in f64, rounded once.
 exact_difference <- function(x, y) {
-  if (is_int64(x) && is_int64(y)) half_by_half(in_halves(x), in_halves(y)) else x - y
+  if (!is_int64(x) || !is_int64(y)) {
+    return(x - y)
+  }
+  by_anvil(half_by_half(in_halves(x), in_halves(y)))
 }
 
 # |x|^2, without the root that abs() takes.
@@ -364,7 +374,7 @@ quantiles <- function(x, probs, dims, drop, single, type) {
   high <- sorted[at$high, , drop = FALSE]
   value <- interpolated(low, high, nv_tensor(at$part, "f64", shape = c(length(at$part), 1L)))
   last <- in_double(sorted[n, , drop = FALSE]) # NaN is sorted last
-  value <- nv_ifelse(nv_is_nan(last), last, value)
+  value <- by_anvil(nv_ifelse(nv_is_nan(last), last, value))
   value <- masked_as(value, list(last))
   made <- like_quantiles(nv_reshape(value, extents), x)
   if (!is_tensor(x)) made else with_kept_labels(made, x, dims, drop, single)
@@ -401,7 +411,9 @@ middle_of_present <- function(sorted, dim) {
   halfway(element((present + 1L) %/% 2L), element(present %/% 2L + 1L))
 }
 
-interpolated <- function(low, high, part) {
+interpolated <- function(low, high, part) by_anvil(interpolate(low, high, part))
+
+interpolate <- function(low, high, part) {
   if (is_int64(low)) {
     low <- in_halves(low)
     high <- in_halves(high)

@@ -116,10 +116,12 @@ reduce_windows <- function(x, fun, along, count_padding) {
   }
   # Halves of 64-bit integers have exact sums.
   result <- if (fun == "mean" && is_int64(x)) {
-    halves <- lapply(in_halves(x), over_windows)
-    halves$high + halves$low
+    by_anvil({
+      halves <- lapply(in_halves(x), over_windows)
+      halves$high + halves$low
+    })
   } else if (fun == "sum" && type_string(x) == "i64") {
-    joined_halves(lapply(integer_halves(x), over_windows))
+    by_anvil(joined_halves(lapply(integer_halves(x), over_windows)))
   } else {
     adds <- fun %of% c("sum", "mean")
     over_windows(if (adds) nv_convert(x, sum_type(x, made, n), ambiguous(made)) else x)

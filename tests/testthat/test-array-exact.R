@@ -273,7 +273,7 @@ test_that("positions, ranks and counts of R numbers are of the numbers themselve
   expect_length(nv_unique(near), 2L)
   expect_length(nv_setdiff(near[1], near[2]), 1L)
   expect_length(nv_intersect(near[1], near[2]), 0L)
-  expect_identical(nv_unique(c(3, 1, 3)), nv_tensor(c(3, 1), ambiguous = TRUE))
+  expect_identical(nv_unique(c(3, 1, 3)), nv_tensor(c(3, 1), "f64", ambiguous = TRUE))
   bins <- nv_histogram(123456784 + c(5, 1), 123456784 + c(0, 3, 6))
   expect_identical(as.vector(bins$counts, "double"), c(1, 1))
 })

@@ -345,3 +345,31 @@ test_that("nv_median(na_rm = TRUE) leaves out missing values and NaN", {
   expect_true(is.nan(as_array(nv_median(nv_tensor(numeric()), na_rm = TRUE))))
   expect_error(nv_median(nv_chunked(x), na_rm = TRUE), class = "joist_value_error")
 })
+
+test_that("statistics of 64-bit integers are the same where rules join these to narrower ones", {
+  x <- nv_tensor(c(2147483648, 5, -7, 3e9), "i64")
+  v <- c(2147483648, 5, -7, 3e9)
+  double <- function(x) as_array(nv_convert(x, "f64"))
+  for (rules in c("jax_default", "keras", "numpy", "anvil")) {
+    local_promotion(rules, on = c(loss = "ok"))
+    near <- function(found, want) expect_equal(double(found), want, tolerance = 1e-6, info = rules)
+    near(nv_median(x), stats::median(v))
+    near(nv_quantile(x, 0.4), stats::quantile(v, 0.4, names = FALSE))
+    near(nv_var(x), stats::var(v))
+    near(nv_cor(x, nv_tensor(1:4, "i64")), stats::cor(v, 1:4))
+    near(nv_logsumexp(x), 3e9)
+    near(nv_rolling(x, 2), (v[-1] + v[-4]) / 2)
+    near(nv_median(nv_tensor(c(-1L, -1L, -1L), "i64")), -1)
+  }
+})
+
+test_that("ranks, histograms and interpolation keep fractions under rules that round them", {
+  local_promotion("octave")
+  ranks <- nv_segment_rank(nv_tensor(c(7, 7, -1, 3), "f32"), rep(1L, 4), 1)
+  expect_identical(as_array(ranks), c(3.5, 3.5, 1, 2))
+  x <- nv_tensor(c(1L, 2L, 4L), "i32")
+  counts <- as_array(nv_convert(nv_histogram(x, c(0, 1.5, 5))$counts, "f64"))
+  expect_identical(counts, c(1, 2))
+  local_promotion("octave", on = c(loss = "error"))
+  expect_error(nv_interp(x, c(-3000, 0, 10000), c(0, 1, 2)), class = "joist_loss_error")
+})
