@@ -593,8 +593,11 @@ format_metadata <- function(array) {
 
 # The argument `codecs`: of steps and of `packbits` the JSON, of others what arrays have.
 given_codecs <- function(x) {
-  x <- lapply(as.list(x), as.list)
-  names <- vapply(x, function(one) if (is_text_json(one[[1L]])) one[[1L]] else "", "")
+  lists <- function(x) (is.character(x) || is.list(x)) && !is.object(x)
+  x <- if (lists(x)) lapply(x, function(one) if (lists(one)) as.list(one)) else list(NULL)
+  names <- vapply(x, function(one) {
+    if (length(one) > 0L && is_text_json(one[[1L]]) && length(one[[1L]]) == 1L) one[[1L]] else ""
+  }, "")
   own <- c(step_names, "packbits")
   if (!all(names %in% c(own, zarr_codecs()))) {
     stop_joist(
