@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/kernels/blocks.h"
+#include "core/files/gguf.h"
 #include "r/audit/ledger.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
