@@ -36,6 +36,7 @@
 #include "r/exchange/gguf.h"
 #include "r/exchange/json.h"
 #include "r/exchange/npy.h"
+#include "r/exchange/packed.h"
 #include "r/exchange/safetensors.h"
 #include "r/memory/altrep_payload.h"
 #include "r/memory/blas.h"

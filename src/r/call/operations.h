@@ -13,11 +13,6 @@ SEXP joist_r_summary(SEXP generic, SEXP x);
 /* Any operation by its name: a list of operands and a named list of attributes, or NULL. */
 SEXP joist_r_operation(SEXP name, SEXP operands, SEXP attributes);
 
-/* An f32 tensor packed along its first dim as a type of blocks; NULL for other operands. */
-SEXP joist_r_pack_blocks(SEXP x, SEXP type);
-/* The product of a packed matrix with a packed one of integers along its blocks, as `lhs` and `rhs`
- * are or transposed; NULL for other operands. */
-SEXP joist_r_packed_product(SEXP lhs, SEXP rhs, SEXP lhs_transposed, SEXP rhs_transposed);
 /* .Call: the keys that fold_in() makes of a key and the numbers 0 to n - 1, a list. */
 SEXP joist_r_key_split(SEXP key, SEXP n, SEXP attributes);
 /* A tensor as part of another one of that type: what the conversion changes is for the policy. */
