@@ -613,9 +613,7 @@ segment_quantile <- function(s, sorted, p) {
   }
   # At a whole place both are the same element, be it infinite.
   low <- nv_floor(place)
-  value <- with_promotion("anvil", {
-    interpolated(element(low), element(nv_ceiling(place)), place - low)
-  })
+  value <- interpolated(element(low), element(nv_ceiling(place)), place - low)
   any_of <- function(flags) {
     flat <- s
     flat$extents <- s$groups

@@ -25,9 +25,9 @@ static char *scratch_of(const struct working *w, size_t worker, size_t k) {
   return w->scratch + (2 * worker + k % 2) * w->room;
 }
 
-/* Unpacks the first scratch area, to `data` if the elements can be there as they are and it is not
- * NULL; the first `wanted` bytes of them at least. Returns where they are, or NULL if the bytes are
- * invalid. */
+/* Unpacks the first scratch area, at least its first `wanted` bytes: into `data`, unless that is
+ * NULL or the elements must be converted afterwards. Returns where the elements are, or NULL if the
+ * bytes are invalid. */
 static const char *unpacked(const struct working *w, size_t worker, size_t n, void *data,
                             size_t wanted) {
   const struct joist_chunk_format *const format = w->format;
@@ -55,8 +55,8 @@ struct joist_elements joist_chunk_box(const struct joist_chunk_format *format,
   return elements;
 }
 
-/* A box among the elements of a chunk as they are stored: `span` of them from `first` on have it.
- */
+/* A box of a chunk in the order in which its elements are stored: it lies within the `span`
+ * elements that begin at `first`. */
 struct box {
   struct joist_elements elements;
   struct joist_walk walk; /* from the first of them, to the box in the same order */

@@ -17,7 +17,7 @@ static enum cost cost_of(const struct joist_instruction *i) {
   if (i->again) return CHEAP;
   if (i->region_count > 0) return LOOP;
   const joist_work work = joist_op_work(i->op);
-  /* Of a gather, to read what it keeps takes as long. */
+  /* Reading the kept result of a gather takes as long as gathering again. */
   if (work == JOIST_WORK_MOVE || i->op == JOIST_OP_GATHER) return CHEAP;
   if (joist_op_is_array(i->op) || joist_op_is_reduction(i->op)) return WHOLE_ARRAY;
   /* These take about as long as it takes to keep their results. */

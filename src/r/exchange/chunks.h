@@ -10,8 +10,9 @@ SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP s
 SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped);
 /* A list of the tensors in files: of one that is not there NULL, of one that is broken FALSE. And
  * tensors to files. `codecs` are names, in the order in which they pack; `parts` is NULL or the
- * offset and the size of each chunk in its file. `low` is NULL or a matrix of where the
- * elements that are wanted of each chunk begin, from 0 on, and `extents` one of how many. */
+ * offset and the size of each chunk in its file. `low` is NULL, to read whole
+ * chunks, or a matrix of where the box to be read of each chunk begins, counted from 0; then
+ * `extents` is one of the extents of these boxes. */
 SEXP joist_r_read_chunks(SEXP paths, SEXP parts, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
                          SEXP swapped, SEXP low, SEXP extents);
 /* The offset and the size of each chunk of a shard, NaN for one that is not there. */
@@ -25,8 +26,8 @@ SEXP joist_r_blank(SEXP type);
  * x has at most one reference. A promise is one: pass an expression to .Call(), not an argument of
  * an R function. A part that replaces all of x is returned itself. */
 SEXP joist_r_place(SEXP x, SEXP start, SEXP part, SEXP turned);
-/* A raw vector of so many bytes of a file from a place on, or from its end if that is negative;
- * fewer where there are fewer. NULL where there is no file. */
+/* A raw vector of up to `size` bytes of a file, starting at `from`, which counts back from the end
+ * if it is negative. NULL if there is no such file. */
 SEXP joist_r_file_bytes(SEXP path, SEXP from, SEXP size);
 /* The names of the codecs that this build has. */
 SEXP joist_r_codecs(void);
