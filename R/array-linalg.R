@@ -138,7 +138,8 @@ determinant.nv_tensor <- function(x, logarithm = TRUE, ...) {
 #' `qr()` gives `Q` and `R` as an object of class `nv_qr`, which [qr.Q()], [qr.R()], [qr.coef()],
 #' [qr.fitted()], [qr.resid()], [qr.solve()] and [solve()] read; all but `qr.Q()` and `qr.R()` need
 #' at least as many rows as columns, and linearly independent columns: a column that depends on
-#' others by `tol`, as in base R's [base::qr()], is an error.
+#' others by `tol`, as in base R's [base::qr()], is an error. Its `$rank`, an R integer for each
+#' matrix, counts the others, as base R does; in single precision, `tol` is what rounding leaves.
 #'
 #' @inherit nv_solve details
 #' @param x A tensor: a matrix or a batch of matrices.
@@ -203,6 +204,37 @@ qr.nv_tensor <- function(x, tol = 1e-07, ...) {
 solve.nv_qr <- function(a, b, ...) if (missing(b)) solve_by_qr(a) else solve_by_qr(a, b)
 
 #' @export
+`$.nv_qr` <- function(x, name) if (name == "rank") qr_rank(x) else unclass(x)[[name]]
+
+# The columns of R depend on each other as those of the matrix do. A complex column is two real
+# ones.
+qr_rank <- function(qr) {
+  factor <- qr$R
+  extents <- shape(factor)
+  tol <- max(tolerance_of(qr), max(shape(qr$Q)[1L], extents) * dtype_info(factor)$eps)
+  elements <- as_array(in_double(factor))
+  dim(elements) <- c(extents[1:2], prod(extents[-(1:2)]))
+  ranks <- vapply(seq_len(dim(elements)[3L]), function(batch) {
+    m <- matrix(elements[, , batch], extents[1L])
+    if (length(m) == 0L) {
+      return(0L)
+    }
+    if (!is.complex(m)) {
+      return(base::qr(m, tol = tol)$rank)
+    }
+    pairs <- order(rep(seq_len(ncol(m)), 2L))
+    m <- rbind(cbind(Re(m), -Im(m)), cbind(Im(m), Re(m)))[, pairs]
+    base::qr(m, tol = tol)$rank %/% 2L
+  }, 0L)
+  if (length(extents) > 2L) array(ranks, extents[-(1:2)]) else ranks
+}
+
+tolerance_of <- function(qr) {
+  tol <- attr(qr, "tol", exact = TRUE)
+  if (is.null(tol)) 1e-07 else tol
+}
+
+#' @export
 print.nv_qr <- function(x, ...) {
   print(unclass(x), ...)
   invisible(x)
@@ -257,8 +289,7 @@ fitted_by <- function(qr, y) {
 # left than a part of their length.
 check_independent <- function(qr) {
   factor <- qr$R
-  tol <- attr(qr, "tol", exact = TRUE)
-  if (is.null(tol)) tol <- 1e-07
+  tol <- tolerance_of(qr)
   if (!has_elements(factor)) {
     return(invisible())
   }

@@ -325,3 +325,19 @@ test_that("functions of qr() refuse columns that depend on others", {
     expect_identical(inherits(got, "error"), qr(near)$rank < 2L)
   }
 })
+
+test_that("the rank of qr() is base R's", {
+  set.seed(8)
+  for (k in 1:40) {
+    m <- matrix(sample(-2:2, 20, TRUE), sample(c(2, 4, 5), 1))
+    for (d in c("f64", "f32")) expect_identical(qr(nv_tensor(m, d))$rank, qr(m)$rank)
+    # Columns of u times real factors depend on each other as the real ones do.
+    u <- nv_tensor(diag(complex(argument = seq_len(nrow(m)))) %*% m, "c128")
+    expect_identical(qr(u)$rank, qr(m)$rank)
+  }
+  a <- array(c(1, 2, 2, 4, 1, 2, 3, 4), c(2, 2, 2))
+  expect_identical(qr(nv_tensor(a, "f64"))$rank, array(1:2))
+  expect_identical(qr(nv_tensor(matrix(0, 3, 0), "f64"))$rank, 0L)
+  near <- nv_tensor(cbind(1:3, 1:3 + c(0, 1e-4, 0)), "f64")
+  expect_identical(c(qr(near)$rank, qr(near, tol = 1e-3)$rank), 2:1)
+})
