@@ -10,7 +10,6 @@
 enum {
   BLOCK = 1 << 24,         /* additions' worth before the first call of poll */
   LONGEST_BLOCK = 1 << 27, /* and between later ones: some 30 ms */
-  PARALLEL_FROM = 1 << 18, /* elements x work (an addition being 1) that pay a second thread */
   STREAM_FROM = 1 << 23,   /* bytes */
   TAKES = 32               /* a thread takes its tasks in so many parts: see below */
 };
@@ -25,23 +24,25 @@ joist_status joist_run_poll(const struct joist_run *run, struct joist_error *err
  *
  * Where other programs want the processors, a thread that has taken its last tasks may wait for
  * one, and the caller with it: for milliseconds, where the work takes one; or it still has to leave
- * the last region before the next may begin. So a wait that is long beside the work sends the
- * caller off to work alone for many times as long. Each further one doubles that, each region
- * without one halves it.
+ * the last region before the next may begin. So waits that are long beside the work, and longer
+ * together than what teams saved before, send the caller off to work alone for many times as long.
+ * Each further one doubles that, regions without one halve it.
  *
  * No count of work can tell whether other programs want the processors. Two threads on two
  * processors, a million f32, mean milliseconds of a call beside one busy process (and one thread):
  * sums 0.7 (0.9), without this 8.4; `x + y` 3.1 (5.5), without 24.0; exp() 9.0 (8.9), without 22.8.
  */
 
-static const double as_long = 25;      /* times the wait */
-static const double longest_alone = 4; /* seconds */
-static const double no_wait = 0.2e-3;  /* what waking a thread takes */
-static const double trust = 0.1;       /* after so long without a wait a spell is half as long */
+static const double as_long = 25;       /* times the wait */
+static const double longest_alone = 1;  /* seconds */
+static const double no_wait = 0.2e-3;   /* what waking a thread takes */
+static const double trust = 0.1;        /* after so long without a wait a spell is half as long */
+static const double most_saved = 10e-3; /* an idle machine makes a team wait now and then, too */
 
 static _Thread_local struct {
   double until; /* by omp_get_wtime(): till then alone */
   double spell; /* how long the last time was to be, or less by now */
+  double saved; /* by regions without a wait, half of what the others worked in them */
 } alone;
 
 static bool is_alone(void) { return alone.until > 0 && omp_get_wtime() < alone.until; }
@@ -53,8 +54,13 @@ static bool is_alone(void) { return alone.until > 0 && omp_get_wtime() < alone.u
 static void note_wait(double worked, double waited, double alone_took) {
   if (waited < no_wait + worked / 4 || worked + waited < alone_took) {
     alone.spell *= trust / (trust + worked);
+    alone.saved += worked / 2;
+    if (alone.saved > most_saved) alone.saved = most_saved;
     return;
   }
+  alone.saved -= waited;
+  if (alone.saved >= 0) return;
+  alone.saved = 0;
   alone.spell = 2 * alone.spell + as_long * waited;
   if (alone.spell > longest_alone) alone.spell = longest_alone;
   alone.until = omp_get_wtime() + alone.spell;
@@ -69,7 +75,7 @@ static bool team_pays(const struct joist_run *run) {
 }
 
 int joist_threads_for(const struct joist_run *run, size_t work, size_t tasks) {
-  const size_t from = run->parallel_from > 0 ? run->parallel_from : (size_t)PARALLEL_FROM;
+  const size_t from = run->parallel_from > 0 ? run->parallel_from : (size_t)JOIST_PARALLEL_FROM;
   if (run->threads <= 1 || tasks <= 1 || work < from || !team_pays(run)) return 1;
   return (int)joist_smaller((size_t)run->threads, tasks);
 }

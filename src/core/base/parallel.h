@@ -8,6 +8,8 @@
 #include "core/base/run.h"
 #include "core/base/status.h"
 
+enum { JOIST_PARALLEL_FROM = 1 << 18 }; /* additions' worth of work that pays a second thread */
+
 /* JOIST_INTERRUPTED when the caller asks to stop; that status has no facts. */
 joist_status joist_run_poll(const struct joist_run *run,
                             struct joist_error *error) JOIST_MUST_CHECK;

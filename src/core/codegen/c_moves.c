@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/base/parallel.h"
 #include "core/codegen/c_elements.h"
 #include "core/ops/move/move_ops.h"
 #include "core/ops/move/walk.h"
@@ -302,12 +303,19 @@ static bool is_whole(joist_dtype dtype) {
   return kind == JOIST_KIND_INT || kind == JOIST_KIND_UINT;
 }
 
+/* Whether threads share the work. Elements are put into a large result, too, but few of them. */
+static bool is_shared(const struct joist_program *program, const struct joist_instruction *i) {
+  return joist_value_count(&program->values[i->result]) >= JOIST_PARALLEL_FROM &&
+         (i->op == JOIST_OP_SLICE || i->op == JOIST_OP_PERMUTE || i->op == JOIST_OP_CONCATENATE ||
+          i->op == JOIST_OP_GATHER || i->op == JOIST_OP_TAKE);
+}
+
 bool joist_c_add_move(struct writer *w, uint32_t b, uint32_t g) {
   const struct joist_plan *const plan = w->nest->body[b].plan;
   const struct joist_instruction *const i =
       &plan->program->instructions[plan->groups[g].instruction];
   bool all = true;
-  if (i->watch != 0) return false;
+  if (i->watch != 0 || is_shared(plan->program, i)) return false;
   switch (i->op) {
     case JOIST_OP_SLICE:
       add_slice(w, b, i);

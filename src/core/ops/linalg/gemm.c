@@ -338,13 +338,17 @@ joist_status joist_gemm_run(const struct joist_gemm *product, const struct joist
     memset(p->result, 0, p->m * p->n * p->count * joist_dtype_size(p->dtype));
     return JOIST_OK;
   }
+  const bool converts = p->lhs_dtype != p->dtype || p->rhs_dtype != p->dtype;
+  const bool vector =
+      (p->m == 1 || p->n == 1) && !converts && joist_gemm_find(p->dtype)->vector != NULL;
   const double work = (double)p->m * (double)p->n * (double)p->k;
-  const int wanted = joist_threads_for(run, worth(work * (double)p->count, COUNTED), SIZE_MAX);
+  /* Each element of a matrix that is multiplied by a vector is read for one multiplication. */
+  const size_t all = worth(work * (double)p->count, vector ? 1 : COUNTED);
+  const int wanted = joist_threads_for(run, all, SIZE_MAX);
   if (work <= (double)TINY_PRODUCT)
     return joist_tasks_run_on(run, wanted, joist_divide_up(p->count, TINY_PRODUCTS),
                               TINY_PRODUCTS * p->m * p->n * p->k, multiply_tiny, p, error);
-  const bool converts = p->lhs_dtype != p->dtype || p->rhs_dtype != p->dtype;
-  if ((p->m == 1 || p->n == 1) && !converts && joist_gemm_find(p->dtype)->vector != NULL)
+  if (vector)
     return joist_tasks_run_on(run, wanted, p->count * joist_divide_up(p->m * p->n, vector_rows(p)),
                               joist_smaller(p->m * p->n, vector_rows(p)) * p->k, multiply_vector, p,
                               error);
