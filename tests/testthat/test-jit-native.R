@@ -95,6 +95,28 @@ test_that("wide groups have the same bits when they are compiled", {
   }
 })
 
+test_that("large groups and moves of compiled loops, which threads share, have the same bits", {
+  skip_if_not(can_compile())
+  n <- 1024L
+  x <- nv_tensor(matrix(sin(seq_len(n^2 / 2)), n), "f64")
+  at <- nv_tensor(rev(seq_len(n / 2)))
+  f <- function(x, at) {
+    nv_for(3L, x, function(i, x) {
+      wide <- tanh(nv_concatenate(x * i, -x, dim = 2L) + 0.5) * 2
+      back <- nv_gather(t(wide), at, dim = 1L)
+      t(back) + wide[, seq_len(n / 2)] / 3 + mean(wide)
+    })
+  }
+  results <- lapply(c("never", "wait"), function(native) jit(f, native = native)(x, at))
+  expect_identical(as_array(results[[2L]]), as_array(results[[1L]]))
+  y <- as_array(x)
+  for (i in 1:3) {
+    wide <- tanh(cbind(y * i, -y) + 0.5) * 2
+    y <- t(t(wide)[rev(seq_len(n / 2)), ]) + wide[, seq_len(n / 2)] / 3 + mean(wide)
+  }
+  expect_equal(as_array(results[[2L]]), y, tolerance = 1e-13)
+})
+
 test_that("sums in one pass are apart, also where they use the same memory one after the other", {
   skip_if_not(can_compile())
   f <- function(x, w) {

@@ -24,6 +24,7 @@ enum {
   WORTH = 5000000,
   LONG_RUN = 20 * WORTH,
   PART_WORTH = 4 * WORTH,
+  LOOK_WORTH = WORTH / 2,
   FEWER = 20,
   GROUP_COST = 30,
   STEP_COST = 15,
@@ -347,13 +348,13 @@ joist_status joist_native_find_part(const struct joist_plan *plan, const struct 
   if (!is_compiled(&site->code)) {
     const size_t own = group->count / ELEMENTS_PER_WORK * group->work;
     site->code.work += own;
-    /* Once is never worth it. */
-    if (run->native != JOIST_NATIVE_WAIT &&
-        (site->code.work == own || !has_done_enough(plan, &site->code, PART_WORTH)))
+    const bool waits = run->native == JOIST_NATIVE_WAIT;
+    /* Once is never worth it; code that is there already is worth its text. */
+    if (!waits && (site->code.work == own || !has_done_enough(plan, &site->code, LOOK_WORTH)))
       return JOIST_OK;
     if (site->code.entry == NULL && joist_native_is_configured())
       write_part(&site->code, plan, group);
-    status = ask(&site->code, true, run, error);
+    status = ask(&site->code, waits || has_done_enough(plan, &site->code, PART_WORTH), run, error);
   }
   memcpy(part, &site->code.function, sizeof *part);
   return status;
