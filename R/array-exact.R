@@ -64,7 +64,7 @@ as_pair <- function(x) list(high = x, low = double_beside(0, x))
 # `otherwise` where the result is not finite, or a root of 0, of which the low part is not a number.
 rounded_pair <- function(x, otherwise) {
   sum <- x$high + x$low
-  nv_ifelse(nv_is_finite(sum), sum, otherwise)
+  masked_as(nv_ifelse(nv_is_finite(sum), sum, otherwise), list(sum)) # NA is not finite
 }
 
 # ---- digits ----

@@ -176,9 +176,9 @@ nv_segment_prod <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
     return(chunked_groups("prod", x, ids, count, na_rm, dim))
   }
   by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
-    s$x <- like(s$x, nv_cumprod(none_of(s$x)))
+    s$x <- like(s$x, s$type)
     scattered(s, "scatter_mul", scalar_like(1, s$x))
-  })
+  }, nv_cumprod)
 }
 
 #' @rdname nv_segment_sum
@@ -244,16 +244,17 @@ nv_segment_mean <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L, weigh
     check_real(weights)
     if (is_tensor(weights)) weights <- in_double(weights)
     dim <- dims_of(dim, as_operand(x), "dim", single = TRUE)
-    parts <- weighed(in_double(as_operand(x)), weights, dim, na_rm)
-    sums <- lapply(parts, nv_segment_sum, ids, count, na_rm, dim)
-    return(like(sums$x / sums$weights, nv_mean(none_of(as_operand(x)))))
+    mean <- by_anvil({
+      parts <- weighed(in_double(as_operand(x)), weights, dim, na_rm)
+      sums <- lapply(parts, nv_segment_sum, ids, count, na_rm, dim)
+      sums$x / sums$weights
+    })
+    return(like(mean, nv_mean(none_of(as_operand(x)))))
   }
   if (is_chunked(x)) {
     return(chunked_groups("mean", x, ids, count, na_rm, dim))
   }
-  by_group(x, ids, count, na_rm, dim, FALSE, function(s) {
-    like(segment_mean(s), nv_mean(none_of(s$x)))
-  })
+  by_group(x, ids, count, na_rm, dim, FALSE, function(s) like(segment_mean(s), s$type), nv_mean)
 }
 
 #' @rdname nv_segment_sum
@@ -264,8 +265,8 @@ nv_segment_var <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE, 
     return(chunked_groups("var", x, ids, count, na_rm, dim, correction))
   }
   by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
-    like_mean(segment_variance(s, correction), s$x)
-  })
+    like(segment_variance(s, correction), s$type)
+  }, real_mean)
 }
 
 #' @rdname nv_segment_sum
@@ -276,8 +277,8 @@ nv_segment_sd <- function(x, ids, count = NULL, correction = 1, na_rm = FALSE, d
     return(chunked_groups("sd", x, ids, count, na_rm, dim, correction))
   }
   by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
-    like_mean(nv_sqrt(segment_variance(s, correction)), s$x)
-  })
+    like(nv_sqrt(segment_variance(s, correction)), s$type)
+  }, real_mean)
 }
 
 #' @rdname nv_segment_sum
@@ -301,7 +302,7 @@ nv_segment_last <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
 nv_segment_median <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
   by_group(x, ids, count, na_rm, dim, TRUE, function(s) {
     shaped(s, segment_quantile(s, sorted_segments(s), 0.5))
-  })
+  }, real_mean)
 }
 
 #' @rdname nv_segment_sum
@@ -315,7 +316,7 @@ nv_segment_quantile <- function(x, ids, count = NULL, probs = seq(0, 1, 0.25), n
     sorted <- sorted_segments(s)
     parts <- lapply(probs, function(p) shaped(s, segment_quantile(s, sorted, p)))
     do.call(nv_stack, c(parts, list(dim = length(s$extents) + 1L)))
-  })
+  }, real_mean)
 }
 
 #' @rdname nv_segment_sum
@@ -343,14 +344,19 @@ nv_segment_mode <- function(x, ids, count = NULL, na_rm = FALSE, dim = 1L) {
   })
 }
 
-# What `f` makes of the groups of slices along a dimension, which is the first one for `f`.
-by_group <- function(x, ids, count, na_rm, dim, flat, f) {
+# What `f` makes of the groups of slices along a dimension, which is the first one for `f`. Only the
+# type of the result, that of `type(x)`, depends on the rules.
+by_group <- function(x, ids, count, na_rm, dim, flat, f, type = identity) {
   if (is_chunked(x)) {
     stop_joist("joist_value_error", "this needs the elements in memory; call nv_compute() first")
   }
-  moved <- dim_first(x, dim)
-  s <- as_segments(moved$x, ids, count, na_rm, flat)
-  result <- f(s)
+  moved <- dim_first(as_operand(x), dim)
+  type <- type(none_of(moved$x))
+  result <- by_anvil({
+    s <- as_segments(moved$x, ids, count, na_rm, flat)
+    s$type <- type
+    f(s)
+  })
   back <- function(made) {
     more <- vector("list", ndims(made) - length(s$labels))
     moved$back(with_labels(made, c(s$labels, more)))
@@ -363,7 +369,6 @@ dim_first <- function(x, dim) {
   if (identical(dim, 1L)) {
     return(list(x = x, back = identity))
   }
-  x <- as_operand(x)
   dim <- dims_of(dim, x, "dim", single = TRUE)
   first <- c(dim, seq_len(ndims(x))[-dim])
   back <- function(result) nv_transpose(result, c(order(first), seq_len(ndims(result))[-first]))
@@ -515,16 +520,14 @@ segment_mean <- function(s) {
   if (!is_int64(s$x)) {
     return(add_up(in_double(s$x)) / sizes)
   }
-  with_promotion("anvil", mean_of_sum(sum_of_int64(s$x, add_up), sizes))
+  mean_of_sum(sum_of_int64(s$x, add_up), sizes)
 }
 
 # Of flat segments. See variance().
 segment_variance <- function(s, correction) {
   if (is_int64(s$x)) {
-    return(with_promotion("anvil", {
-      moments <- segment_moments(s)
-      by_freedom(moments$squares, moments$n, correction, FALSE)
-    }))
+    moments <- segment_moments(s)
+    return(by_freedom(moments$squares, moments$n, correction, FALSE))
   }
   x <- in_double(s$x)
   each <- s$at + nv_scalar(1L, "i64")
@@ -624,5 +627,5 @@ segment_quantile <- function(s, sorted, p) {
   }
   missing <- mask_of(s$x)
   if (!is.null(missing)) value <- nv_mask(value, any_of(missing))
-  like_mean(nv_mask(value, sorted$sizes == nv_scalar(0, "f64")), s$x)
+  like(nv_mask(value, sorted$sizes == nv_scalar(0, "f64")), s$type)
 }

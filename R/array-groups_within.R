@@ -67,9 +67,7 @@ nv_segment_rank <- function(x, ids, count = NULL, ties = "average", decreasing =
       last <- n - nv_scalar(1L, "i32") - nv_reverse(from_end, 1L)
       rank <- switch(ties,
         min = first - sorted$begin, max = last - sorted$begin,
-        average = by_anvil(
-          nv_convert(first + last, "f64") / nv_scalar(2, "f64") - nv_convert(sorted$begin, "f64")
-        )
+        average = nv_convert(first + last, "f64") / 2 - nv_convert(sorted$begin, "f64")
       )
     }
     if (ties == "average") rank <- nv_convert(rank, "f64")
@@ -80,9 +78,9 @@ nv_segment_rank <- function(x, ids, count = NULL, ties = "average", decreasing =
 }
 
 # What `f` makes of each element, in its place and with its name.
-within_groups <- function(x, ids, count, na_rm, dim, f) {
+within_groups <- function(x, ids, count, na_rm, dim, f, type = identity) {
   x <- tensor_beside(x, ids)
-  same_names(by_group(x, ids, count, na_rm, dim, TRUE, function(s) f(check_groups(s))), x)
+  same_names(by_group(x, ids, count, na_rm, dim, TRUE, function(s) f(check_groups(s)), type), x)
 }
 
 # Combines each element with the earlier ones of its group, by doubling: after step k each is
@@ -91,7 +89,7 @@ within_groups <- function(x, ids, count, na_rm, dim, f) {
 # zero there are only zeros.
 cumulate_groups <- function(x, ids, count, na_rm, dim, cumulative, combine, neutral = NULL) {
   within_groups(x, ids, count, na_rm, dim, function(s) {
-    type <- cumulative(none_of(s$x))
+    type <- s$type
     s$x <- like(s$x, type)
     kind <- if (is.null(neutral)) "extreme" else dtype_kind(type)
     if (kind %of% c("float", "complex")) s$x <- in_double(s$x)
@@ -111,10 +109,10 @@ cumulate_groups <- function(x, ids, count, na_rm, dim, cumulative, combine, neut
       y
     }
     whole <- kind == "int" && is_int64(type) && neutral == 0
-    y <- if (whole) joined_halves(lapply(integer_halves(sorted$x), scan)) else scan(sorted$x)
+    y <- if (whole) join_halves(lapply(integer_halves(sorted$x), scan)) else scan(sorted$x)
     y <- sorted$back(y)
     if (kind == "int") converted_into(y, dtype(type), ambiguous(type)) else like(y, type)
-  })
+  }, cumulative)
 }
 
 zero_after_zero <- function(sorted) {

@@ -268,7 +268,17 @@ widened_for <- function(a, b) {
   if (dtype(type) == dtype(in_float(a))) a else converted_into(a, dtype(type), ambiguous(type))
 }
 
+# A right side in floats, so that rules by which integers win over floats do not round solutions.
+right_side <- function(y) {
+  if (is_tensor(y)) {
+    return(if (is_inexact_dtype(y)) y else float_operand(y))
+  }
+  if (is.integer(y)) storage.mode(y) <- "double"
+  y
+}
+
 least_squares <- function(qr, y) {
+  y <- right_side(y)
   check_independent(qr)
   extents <- shape(qr$R)
   if (extents[1L] < extents[2L]) {
@@ -281,6 +291,7 @@ least_squares <- function(qr, y) {
 }
 
 fitted_by <- function(qr, y) {
+  y <- right_side(y)
   check_independent(qr)
   same_names(without_column(nv_matmul(qr$Q, adjoint_product(qr$Q, y)), y), y)
 }

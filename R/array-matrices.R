@@ -80,6 +80,7 @@ nv_lu <- function(x) stats::setNames(linear_algebra("lu", list(x)), c("p", "L", 
 nv_lstsq <- function(a, b, tol = NULL) {
   check_tolerance(tol)
   a <- widened_for(as_operand(a), b)
+  b <- right_side(b)
   extents <- part_shape(b)
   columns <- if (length(extents) < 2L) with_matrix_shape(b, c(prod(extents), 1)) else b
   solution <- custom_gradient(

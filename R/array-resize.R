@@ -145,9 +145,9 @@ between_points <- function(points, left = NULL, right = NULL) {
   if (n == 1L) {
     made <- nv_broadcast_to(nv_reshape(fp / nv_ifelse(xp == xp, 1, xp), integer()), shape(x))
   } else {
-    at <- nv_clamp(1L, nv_searchsorted(xp, x, "right"), n - 1L)
+    at <- by_anvil(nv_clamp(1L, nv_searchsorted(xp, x, "right"), n - 1L))
     ends <- lapply(list(xp, fp), function(points) {
-      list(low = nv_gather(points, at), high = nv_gather(points, at + 1L))
+      list(low = nv_gather(points, at), high = nv_gather(points, by_anvil(at + 1L)))
     })
     made <- on_line(x, ends[[1L]], ends[[2L]])
   }

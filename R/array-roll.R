@@ -35,7 +35,8 @@ nv_roll <- function(x, shift, dims = NULL) {
     by <- if (extent > 0L) shift[k] %% extent else 0
     if (by > 0) {
       first <- slice_along(x, dims[k], extent - by + 1, by)
-      x <- concatenated(list(first, slice_along(x, dims[k], 1, extent - by)), dims[k], NULL)
+      rest <- slice_along(x, dims[k], 1, extent - by)
+      x <- by_anvil(concatenated(list(first, rest), dims[k], NULL))
     }
   }
   if (is.null(named)) x else with_labels(x, stats::setNames(labels_of(x), named))

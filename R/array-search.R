@@ -38,7 +38,10 @@ nv_match <- function(x, table, nomatch = 0L) {
 
 #' @rdname nv_match
 #' @export
-nv_is_in <- function(x, table) nv_match(x, table) != 0L
+nv_is_in <- function(x, table) {
+  at <- nv_match(x, table)
+  by_anvil(at != 0L)
+}
 
 #' @rdname nv_match
 #' @export
@@ -253,8 +256,10 @@ sums_in_bins <- function(bin, nbins, weights) {
   if (!is_inexact_dtype(weights) && format(dtype(weights)) != "ui64") {
     weights <- nv_convert(weights, "i64")
   }
-  bin <- nv_convert(nv_replace_na(bin, 0), "i64")
-  bin <- nv_ifelse(bin >= 1L & bin <= nbins, bin, scalar_like(nbins + 1, bin))
-  zeros <- nv_broadcast_to(scalar_like(0L, weights), nbins + 1)
-  slice_along(nv_scatter_add(zeros, nv_flatten(bin), nv_flatten(weights)), 1L, 1L, nbins)
+  by_anvil({
+    bin <- nv_convert(nv_replace_na(bin, 0), "i64")
+    bin <- nv_ifelse(bin >= 1L & bin <= nbins, bin, scalar_like(nbins + 1, bin))
+    zeros <- nv_broadcast_to(scalar_like(0L, weights), nbins + 1)
+    slice_along(nv_scatter_add(zeros, nv_flatten(bin), nv_flatten(weights)), 1L, 1L, nbins)
+  })
 }

@@ -58,13 +58,15 @@ nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, devi
   x <- if (whole) {
     whole_steps(first, last, number, intervals)
   } else {
-    gap <- last - first
-    between <- first + number * (gap / intervals)
-    if (is_traced(between) || !all(is.finite(gap))) {
-      share <- number / intervals
-      between <- nv_ifelse(nv_is_finite(gap), between, first * (1 - share) + last * share)
-    }
-    nv_ifelse(number == 0, first, nv_ifelse(number == intervals, last, between))
+    by_anvil({
+      gap <- last - first
+      between <- first + number * (gap / intervals)
+      if (is_traced(between) || !all(is.finite(gap))) {
+        share <- number / intervals
+        between <- nv_ifelse(nv_is_finite(gap), between, first * (1 - share) + last * share)
+      }
+      nv_ifelse(number == 0, first, nv_ifelse(number == intervals, last, between))
+    })
   }
   place_on(nv_convert(x, dtype, ambiguous), device)
 }
@@ -107,7 +109,7 @@ one_number <- function(x, name, dtype, ambiguous = FALSE) {
 # Whole numbers between both, in 64 bits that wrap: the quotient and the rest of the span apart, so
 # that no product is too large.
 whole_steps <- function(first, last, number, steps) {
-  wrapping(steps_that_wrap(first, last, number, steps))
+  by_anvil(wrapping(steps_that_wrap(first, last, number, steps)))
 }
 
 steps_that_wrap <- function(first, last, number, steps) {
@@ -186,8 +188,10 @@ float_sequence <- function(given) {
   if (!is.finite(last) || last < 0) wrong_steps(last)
   same <- distance != 0 && abs(distance) / max(abs(given$to), abs(from)) < 100 * 2^-52
   count <- sequence_count(if (same) 0 else floor(last + 1e-10))
-  x <- from + nv_iota(1L, "f64", count, start = 0) * nv_scalar(by, "f64")
-  if (by > 0) nv_min(x, given$to) else nv_max(x, given$to)
+  by_anvil({
+    x <- from + nv_iota(1L, "f64", count, start = 0) * nv_scalar(by, "f64")
+    if (by > 0) nv_min(x, given$to) else nv_max(x, given$to)
+  })
 }
 
 # In 64 bits that wrap.
@@ -197,7 +201,7 @@ whole_sequence <- function(given, dtype) {
     ends <- c(given$from, given$to)
     return(nv_iota(1L, dtype, ends[2L] - ends[1L] + 1, ends[1L]))
   }
-  wrapping(sequence_that_wraps(given, dtype))
+  by_anvil(wrapping(sequence_that_wraps(given, dtype)))
 }
 
 sequence_that_wraps <- function(given, dtype) {
@@ -267,6 +271,6 @@ nv_one_hot <- function(x, n, dtype = NULL) {
   if (!is_int64(x)) x <- nv_convert(x, "i64")
   rank <- ndims(x)
   places <- nv_iota(rank + 1L, "i64", c(rep(1L, rank), n))
-  same <- nv_reshape(x, c(shape(x), 1L)) == places
+  same <- by_anvil(nv_reshape(x, c(shape(x), 1L)) == places)
   nv_convert(same, dtype_or_default(dtype, 0))
 }

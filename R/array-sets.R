@@ -66,7 +66,8 @@ elements_in <- function(x, y, found) {
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
   values <- unique(if (is_plain_numbers(x)) as.vector(x) else exact_beside(x, y))
-  exact_beside(values, y)[nv_is_in(values, y) == found]
+  at <- nv_match(values, y)
+  exact_beside(values, y)[by_anvil(if (found) at != 0L else at == 0L)]
 }
 
 #' Histograms
@@ -212,12 +213,14 @@ nv_partition <- function(x, k, dim = NULL, decreasing = FALSE) {
   few <- ndims(line$x) == 1L && length(line$x) < 1e4 # of many, sorting is faster
   if (few && k > 0 && .Call(joist_r_can_fuse, line$x)) {
     rest <- unname(line$x)[-as.vector(first$indices)]
-    return(nv_concatenate(first$values, rest))
+    return(by_anvil(nv_concatenate(first$values, rest)))
   }
-  taken <- beside(nv_fill(FALSE, shape(line$x), "bool"), line$x)
-  taken <- nv_put_along(taken, first$indices, TRUE, line$dim)
-  rest <- slice_along(nv_argsort(taken, line$dim), line$dim, 1, shape(line$x)[line$dim] - k)
-  nv_concatenate(first$values, nv_take_along(line$x, rest, line$dim), dim = line$dim)
+  by_anvil({
+    taken <- beside(nv_fill(FALSE, shape(line$x), "bool"), line$x)
+    taken <- nv_put_along(taken, first$indices, TRUE, line$dim)
+    rest <- slice_along(nv_argsort(taken, line$dim), line$dim, 1, shape(line$x)[line$dim] - k)
+    nv_concatenate(first$values, nv_take_along(line$x, rest, line$dim), dim = line$dim)
+  })
 }
 
 #' Integrate samples

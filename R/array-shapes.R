@@ -72,8 +72,10 @@ triangle <- function(x, diagonal, lower) {
   ones <- rep(1L, length(extents) - 2L)
   rows <- nv_iota(1L, "i64", c(extents[1L], 1L, ones), start = 1 + diagonal)
   columns <- nv_iota(2L, "i64", c(1L, extents[2L], ones))
-  kept <- if (lower) nv_le(columns, rows) else nv_ge(columns, rows)
-  same_names(nv_ifelse(beside(kept, x), x, scalar_like(0, x)), x)
+  by_anvil({
+    kept <- if (lower) nv_le(columns, rows) else nv_ge(columns, rows)
+    same_names(nv_ifelse(beside(kept, x), x, scalar_like(0, x)), x)
+  })
 }
 
 #' @rdname nv_pad
@@ -348,7 +350,7 @@ nv_scatter_mul <- function(x, index, values) combined_at("scatter_mul", x, index
 combined_at <- function(operation, x, index, values) {
   index <- as_positions(index, "positions")
   x <- tensor_beside(x, index)
-  positions <- beside(index - nv_scalar(1L, "i64"), x)
+  positions <- beside(by_anvil(index - nv_scalar(1L, "i64")), x)
   .Call(joist_r_operation, operation, list(x, positions, values), NULL)
 }
 

@@ -212,6 +212,7 @@ nv_top_k <- function(x, k, dim = NULL, decreasing = TRUE) {
 #' @export
 nv_take_along <- function(x, indices, dim) {
   if (is.null(dim)) dim <- NA
+  if (is.integer(indices) && !is_tensor(indices)) indices <- nv_tensor(indices, "i32")
   .Call(joist_r_operation, "take_along", list(x, indices), list(dim = dim))
 }
 
@@ -230,17 +231,19 @@ nv_put_along <- function(x, indices, values, dim) {
     )
   }
   strides <- c(1, cumprod(extents))
-  indices <- nv_convert(indices, "i64")
-  at <- (indices - 1L) * scalar_like(strides[dim], indices)
-  for (k in seq_along(extents)[-dim]) {
-    own <- replace(rep(1L, length(extents)), k, extents[k])
-    at <- at + beside(nv_iota(k, "i64", own, start = 0L), x) * scalar_like(strides[k], at)
-  }
+  at <- by_anvil({
+    at <- (indices - 1L) * scalar_like(strides[dim], indices)
+    for (k in seq_along(extents)[-dim]) {
+      own <- replace(rep(1L, length(extents)), k, extents[k])
+      at <- at + beside(nv_iota(k, "i64", own, start = 0L), x) * scalar_like(strides[k], at)
+    }
+    nv_flatten(at) + 1L
+  })
   line <- nv_flatten(x)
   if (!is_tensor(values) && length(values) == 0L) {
     stop_joist("joist_shape_error", "`values` has no elements")
   }
   if (is_tensor(values)) values <- nv_flatten(nv_broadcast_to(values, given))
-  line[nv_flatten(at) + 1L] <- values
+  line[at] <- values
   same_names(nv_reshape(line, extents), x)
 }

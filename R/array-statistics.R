@@ -221,7 +221,9 @@ like_quantiles <- function(result, x) {
 }
 
 # A real tensor of f64 in the type that the mean of `x` has, or its parts.
-like_mean <- function(result, x) like(result, nv_real(nv_mean(none_of(x))))
+like_mean <- function(result, x) like(result, real_mean(none_of(x)))
+
+real_mean <- function(x) nv_real(nv_mean(x))
 
 like <- function(x, type) {
   same <- identical(dtype(x), dtype(type)) && ambiguous(x) == ambiguous(type)

@@ -59,7 +59,7 @@ block_function <- function(program) {
       if (program$role == "each") {
         made[[1L]]
       } else {
-        Map(part_or_moments, made, program$lasts, list(program))
+        by_anvil(Map(part_or_moments, made, program$lasts, list(program)))
       }
     },
     static = "extents"
@@ -82,7 +82,7 @@ moments <- function(x, dims) {
     none <- nv_fill(0, replace(shape(x), dims, 1L), dtype(x))
     least <- if (count > 0) least_along(x, dims) else none
     add_up <- function(part) nv_reduce_sum(part, dims, FALSE)
-    return(with_promotion("anvil", int64_moments(x, least, least, n, count, 64, add_up)))
+    return(int64_moments(x, least, least, n, count, 64, add_up))
   }
   first <- if (count > 0) {
     at_first <- lapply(seq_along(shape(x)), function(d) if (d %in% dims) 1L)
@@ -101,7 +101,7 @@ moments <- function(x, dims) {
 
 joined_moments <- function(a, b) {
   if (!is.null(a$first)) {
-    return(with_promotion("anvil", joined_int64_moments(a, b)))
+    return(joined_int64_moments(a, b))
   }
   n <- a$n + b$n
   apart <- b$mean - a$mean
@@ -114,11 +114,10 @@ joined_moments <- function(a, b) {
 
 result_of_moments <- function(x, last) {
   if (!is.null(x$first)) {
-    return(with_promotion("anvil", if (is.null(last$correction)) {
-      mean_of_moments(x)
-    } else {
-      by_freedom(x$squares, x$n, last$correction, last$root)
-    }))
+    if (is.null(last$correction)) {
+      return(mean_of_moments(x))
+    }
+    return(by_freedom(x$squares, x$n, last$correction, last$root))
   }
   left <- nv_scalar(max(as_array(x$n) - last$correction, 0), "f64")
   value <- x$squares / left
@@ -135,8 +134,10 @@ divided_parts <- function(sum, count) {
   nv_tensor(numbers, dtype(sum), shape(sum), ambiguous(sum))
 }
 
-# The results of parts that are put together.
-finish_block <- function(program, parts) {
+# The results of parts that are put together, of which `program` says the types.
+finish_block <- function(program, parts) by_anvil(finished_block(program, parts))
+
+finished_block <- function(program, parts) {
   if (!is.null(program$groups)) {
     return(list(result_of_groups(program$groups, parts)))
   }
@@ -302,5 +303,6 @@ combiner <- function(lasts) {
     if (is_moments(last)) joined_moments(a, b) else .Call(joist_r_op2, combining(last$op), a, b)
   }
   all <- function(a, b) Map(combine_one, lasts, a, b)
-  if (length(lasts) == 1L && !is_moments(lasts[[1L]])) all else jit(all)
+  combine <- if (length(lasts) == 1L && !is_moments(lasts[[1L]])) all else jit(all)
+  function(a, b) by_anvil(combine(a, b))
 }

@@ -64,7 +64,7 @@ groups_of_slices <- function(ids, count, slices) {
   } else {
     check_whole(count, "count")
     ids <- as_positions(ids, "groups")
-    wrong <- as.vector(nv_compute(ids < 1L | ids > count))
+    wrong <- by_anvil(as.vector(nv_compute(ids < 1L | ids > count)))
     if (anyNA(wrong) || any(wrong)) {
       stop_joist("joist_shape_error", "groups that are missing or not from 1 to ", count)
     }
@@ -86,15 +86,17 @@ group_functions <- function(program) {
   each <- program
   each$role <- "each"
   block <- block_function(each)
+  combine <- switch(groups$what,
+    var = , sd = joined_groups, min = joined_extremes(nv_min), max = joined_extremes(nv_max),
+    prod = function(a, b) list(a[[1L]] * b[[1L]]), function(a, b) Map(`+`, a, b)
+  )
   list(
     block = function(extents, leaves, start) {
       rows <- start[groups$dim] + seq_len(extents[groups$dim]) - 1L
-      part_of_groups(block(extents, leaves), groups, grouped_as(groups$ids[rows], groups$count))
+      x <- block(extents, leaves)
+      by_anvil(part_of_groups(x, groups, grouped_as(groups$ids[rows], groups$count)))
     },
-    combine = switch(groups$what,
-      var = , sd = joined_groups, min = joined_extremes(nv_min), max = joined_extremes(nv_max),
-      prod = function(a, b) list(a[[1L]] * b[[1L]]), function(a, b) Map(`+`, a, b)
-    )
+    combine = function(a, b) by_anvil(combine(a, b))
   )
 }
 
@@ -125,8 +127,7 @@ part_of_groups <- function(x, groups, own) {
     return(list(sum = of(nv_segment_sum, terms_of_sum(x, groups$what == "mean")), n = n))
   }
   if (is_int64(x)) {
-    of_all <- function() by_group(x, own, NULL, FALSE, groups$dim, TRUE, segment_moments)
-    return(with_promotion("anvil", of_all()))
+    return(by_group(x, own, NULL, FALSE, groups$dim, TRUE, segment_moments))
   }
   x <- in_double(x)
   squares <- nv_segment_var(x, own, na_rm = groups$na_rm, dim = groups$dim, correction = 0) * n
@@ -151,7 +152,7 @@ joined_extremes <- function(f) {
 # Parts without elements change nothing.
 joined_groups <- function(a, b) {
   if (!is.null(a$first)) {
-    return(with_promotion("anvil", joined_int64_moments(a, b)))
+    return(joined_int64_moments(a, b))
   }
   n <- nv_max(a$n + b$n, nv_scalar(1, "f64"))
   apart <- b$mean - a$mean
@@ -168,13 +169,14 @@ result_of_groups <- function(groups, parts) {
     return(if (is.null(none)) parts[[1L]] else nv_ifelse(none, scalar_like(NaN, parts$x), parts$x))
   }
   if (groups$what == "mean") {
-    return(if (is.null(parts$high)) parts$sum / parts$n else with_promotion("anvil", {
-      mean_of_sum(pair_of_sums(parts[c("high", "low")]), parts$n)
-    }))
+    if (is.null(parts$high)) {
+      return(parts$sum / parts$n)
+    }
+    return(mean_of_sum(pair_of_sums(parts[c("high", "low")]), parts$n))
   }
   if (!is.null(parts$first)) {
     root <- groups$what == "sd"
-    return(with_promotion("anvil", by_freedom(parts$squares, parts$n, groups$correction, root)))
+    return(by_freedom(parts$squares, parts$n, groups$correction, root))
   }
   rest <- nv_max(parts$n - nv_scalar(groups$correction, "f64"), nv_scalar(0, "f64"))
   if (groups$what == "sd") nv_sqrt(parts$squares / rest) else parts$squares / rest

@@ -46,17 +46,20 @@ nv_frexp <- function(x) {
 nv_ldexp <- function(x, exponent) {
   x <- float_operand(if (is_tensor(x)) x else tensor_beside(x, exponent))
   if (is_whole(exponent) && length(exponent) == 1L && abs(exponent) < 1000) { # a factor is exact
-    return(nv_convert(nv_convert(x, "f64") * 2^exponent, dtype(x), ambiguous(x)))
+    return(nv_convert(by_anvil(nv_convert(x, "f64") * 2^exponent), dtype(x), ambiguous(x)))
   }
   large <- is_tensor(exponent) && type_string(exponent) %of% c("ui64", "ui64?")
   if (large) exponent <- nv_min(exponent, nv_scalar(2200L, "ui64"))
-  n <- nv_clamp(-2200L, whole_operand(exponent, "exponent", x), 2200L)
-  last <- nv_clamp(-1000L, n, 1000L)
-  first <- nv_clamp(-1000L, n - last, 1000L)
-  wide <- nv_convert(x, "f64")
-  # Numbers that get too small for all of their digits are rounded at the last step only, unless
-  # they are too small for any.
-  scaled <- wide * power_of_two(n - last - first) * power_of_two(first) * power_of_two(last)
+  exponent <- whole_operand(exponent, "exponent", x)
+  scaled <- by_anvil({
+    n <- nv_clamp(-2200L, exponent, 2200L)
+    last <- nv_clamp(-1000L, n, 1000L)
+    first <- nv_clamp(-1000L, n - last, 1000L)
+    # Numbers that get too small for all of their digits are rounded at the last step only, unless
+    # they are too small for any.
+    rest <- power_of_two(n - last - first)
+    nv_convert(x, "f64") * rest * power_of_two(first) * power_of_two(last)
+  })
   nv_convert(scaled, dtype(x), ambiguous(x))
 }
 
@@ -133,7 +136,9 @@ float_operand <- function(x) {
 }
 
 # The mantissas and exponents of floats, as f64 and i64.
-float_parts <- function(x) {
+float_parts <- function(x) by_anvil(parts_of_double(x))
+
+parts_of_double <- function(x) {
   wide <- nv_convert(nv_stop_gradient(x), "f64")
   small <- nv_abs(wide) < 2^-1022
   bits <- nv_bitcast_convert(nv_ifelse(small, wide * 2^54, wide), "i64")
@@ -148,5 +153,5 @@ float_parts <- function(x) {
 
 # 2^n in f64, for i64 from -1022 to 1023.
 power_of_two <- function(n) {
-  nv_bitcast_convert(wrapping(nv_shift_left(n + 1023L, 52L)), "f64")
+  by_anvil(nv_bitcast_convert(wrapping(nv_shift_left(n + 1023L, 52L)), "f64"))
 }

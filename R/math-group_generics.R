@@ -126,9 +126,16 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   check_no_dims(.Generic, if (.Generic == "range") "nv_range()" else "nv_reduce_sum()", ...)
   if (.Generic == "range") {
     one <- ...length() == 1L && is_chunked(..1)
-    return(if (one) nv_range(..1) else nv_concatenate(min(...), max(...)))
+    return(if (one) nv_range(..1) else both_ends(min(...), max(...)))
   }
   summary_of_several(.Generic, list(...))
+}
+
+# Of one dtype, which some rules do not join with itself.
+both_ends <- function(low, high) {
+  force(low)
+  force(high)
+  if (is_int64(low)) by_anvil(nv_concatenate(low, high)) else nv_concatenate(low, high)
 }
 
 summary_of_several <- function(generic, parts) {
@@ -187,7 +194,8 @@ summary_of_plain <- function(generic, x) {
 summary_of_numbers <- function(generic, parts, remove) {
   check_flag(remove, "na.rm")
   if (generic == "range") {
-    return(c(summary_of_numbers("min", parts, remove), summary_of_numbers("max", parts, remove)))
+    ends <- lapply(c("min", "max"), summary_of_numbers, parts, remove)
+    return(both_ends(ends[[1L]], ends[[2L]]))
   }
   nothing <- switch(generic,
     sum = ,

@@ -178,11 +178,14 @@ of_common_integer <- function(x, y, f) {
     if (is_tensor(x)) made else beside(made, first)
   })
   parts <- do.call(nv_broadcast_arrays, parts)
-  known <- lapply(parts, nv_replace_na, 0L)
-  gaps <- Filter(may_be_na, parts)
-  for (part in gaps) known <- lapply(known, function(x) nv_ifelse(nv_is_na(part), 0L, x))
-  value <- f(known[[1L]], known[[2L]])
-  for (part in gaps) value <- nv_ifelse(nv_is_na(part), part, value)
+  value <- by_anvil({
+    known <- lapply(parts, nv_replace_na, 0L)
+    gaps <- Filter(may_be_na, parts)
+    for (part in gaps) known <- lapply(known, function(x) nv_ifelse(nv_is_na(part), 0L, x))
+    value <- f(known[[1L]], known[[2L]])
+    for (part in gaps) value <- nv_ifelse(nv_is_na(part), part, value)
+    value
+  })
   for (part in rev(parts)) value <- same_names(value, part)
   value
 }

@@ -198,8 +198,8 @@ first_double <- function(low, high, holds) {
 # Negative numbers are magnitudes that wrap. Only the last step away from zero can leave the dtype
 # of `x`: that is for the policy in force.
 in_whole_numbers <- function(x, expr) {
-  parts <- wrapping(with_promotion("anvil", expr))
-  nv_convert(parts[[1L]] + parts[[2L]], dtype(x), ambiguous(x))
+  parts <- wrapping(by_anvil(expr))
+  nv_convert(by_anvil(parts[[1L]] + parts[[2L]]), dtype(x), ambiguous(x))
 }
 
 round_integer <- function(x, digits) {

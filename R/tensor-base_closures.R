@@ -70,7 +70,7 @@ base_methods_of_qr <- list(
   qr.R = function(qr, complete, ...) factor_of(qr, "R", complete),
   qr.coef = function(qr, y) least_squares(qr, y),
   qr.fitted = function(qr, y, k) fitted_by(qr, y),
-  qr.resid = function(qr, y) nv_sub(y, fitted_by(qr, y)),
+  qr.resid = function(qr, y) nv_sub(right_side(y), fitted_by(qr, y)),
   qr.solve = function(a, b, tol) {
     if (missing(b)) solve_by_qr(a, tol = tol) else solve_by_qr(a, b, tol)
   }

@@ -64,10 +64,10 @@ nv_mask <- function(x, missing) {
     stop_joist("joist_dtype_error", "`missing` must be bool, not ", format(dtype(missing)))
   }
   unknown <- mask_of(missing)
-  if (!is.null(unknown)) missing <- nv_or(without_mask(missing), unknown)
+  if (!is.null(unknown)) missing <- by_anvil(nv_or(without_mask(missing), unknown))
   missing <- nv_broadcast_to(missing, shape(x))
   before <- mask_of(x)
-  with_mask(x, if (is.null(before)) missing else nv_or(before, missing))
+  with_mask(x, if (is.null(before)) missing else by_anvil(nv_or(before, missing)))
 }
 
 #' @rdname nv_mask
@@ -75,7 +75,7 @@ nv_mask <- function(x, missing) {
 nv_is_na <- function(x) {
   if (!is_tensor(x) && is.atomic(x) && anyNA(x)) x <- as_operand(x)
   mask <- if (is_tensor(x)) mask_of(x)
-  if (is.null(mask)) nv_is_nan(x) else nv_or(nv_is_nan(with_mask(x, NULL)), mask)
+  if (is.null(mask)) nv_is_nan(x) else by_anvil(nv_or(nv_is_nan(with_mask(x, NULL)), mask))
 }
 
 #' @rdname nv_mask
@@ -88,7 +88,8 @@ nv_replace_na <- function(x, value) {
       return(x)
     }
   }
-  filled <- nv_ifelse(nv_is_na(x), value, without_mask(x))
+  choose <- function() nv_ifelse(nv_is_na(x), value, without_mask(x))
+  filled <- if (identical(dtype(value), dtype(x))) by_anvil(choose()) else choose()
   if (!identical(shape(filled), shape(x))) {
     stop_joist(
       "joist_shape_error", "`value` of shape ", shape_text(value), " does not fit ", shape_text(x)

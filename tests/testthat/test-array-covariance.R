@@ -170,3 +170,17 @@ test_that("correlations have the names of the columns", {
   expect_identical(dimnames(cor(x, use = "complete.obs")), dimnames(cor(m)))
   expect_equal(as_array(cor(x)["A", "B"]), cor(m)["A", "B"])
 })
+
+test_that("correlations of integers with a missing element are missing, not NaN", {
+  v <- c(4, 0, 2, NA, 1, 3)
+  w <- c(1, 2, 5, 4, 2, 6)
+  x <- nv_tensor(v, "i64")
+  f <- nv_tensor(w, "f64")
+  missing <- function(x) is.na(as_array(x)) & !is.nan(as_array(x))
+  expect_identical(missing(cor(x, f)), TRUE)
+  expect_identical(missing(nv_cor(f, x)), TRUE)
+  both <- cbind(v, w)
+  local_promotion("numpy")
+  found <- as_array(nv_cor(nv_tensor(both, "i32")))
+  expect_identical(is.na(found) & !is.nan(found), is.na(stats::cor(both)))
+})

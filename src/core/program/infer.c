@@ -491,15 +491,16 @@ static joist_status infer_layout(struct decision *d, struct joist_error *error) 
   return JOIST_OK;
 }
 
-/* What the rules join to the first operand's dtype can take the place of its elements, anything
- * else is refused. */
+/* What is of the first operand's dtype, or what the rules join to it, can take the place of its
+ * elements, anything else is refused. */
 static joist_status infer_assign(struct decision *d, struct joist_error *error) {
   const size_t last = d->count - 1;
   const struct joist_type own = d->operands[0].type, value = d->operands[last].type;
   const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
-  struct joist_type common;
+  struct joist_type common = own;
+  const bool same = !pair[1].literal && value.dtype == own.dtype;
   joist_status status = infer_layout(d, error);
-  if (status == JOIST_OK)
+  if (status == JOIST_OK && !same)
     status = common_type(d->rules, joist_op_told(d->op), JOIST_PAIR_ASSIGN, pair, &d->answered,
                          &common, error);
   if (status != JOIST_OK) return status;

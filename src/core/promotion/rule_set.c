@@ -365,7 +365,8 @@ int joist_rules_entry_for(const struct joist_rules *rules, joist_pair pair, int 
   if (left == NONE || right == NONE) return foreign_entry(rules, pair, lhs, rhs);
   if (rules->has_pairs[pair]) return rules->pairs[pair][left][right];
   const int node = joist_rules_entry_by_fact(rules, pair, left, right);
-  if (pair == JOIST_PAIR_ASSIGN) { /* what is of the common dtype can be assigned to */
+  if (pair == JOIST_PAIR_ASSIGN) { /* to its own dtype, or what is of the common one */
+    if (left == right) return lhs;
     const int type = type_of_node(rules, node);
     return type != NONE && (type - left) % JOIST_DTYPE_COUNT == 0 ? lhs : NONE;
   }
