@@ -237,6 +237,9 @@ control_fit <- function(site, value) {
     tryCatch(eval(site$index[[k]], frame), error = function(e) NULL)
   })
   traced <- any(vapply(positions, is_traced, NA))
+  if (is_traced(value) && !is_own_number(value) && holds_r_numbers(site, frame)) {
+    value <- seen_by_r(value)
+  }
   if (is_tensor(value) || traced) fit_target(site, frame, value)
   if (traced && (has_mask(value) || has_mask(get_target(site, frame)))) {
     stop_flow(
@@ -275,6 +278,11 @@ within_target <- function(site, frame, value, at) {
   ))
 }
 
+holds_r_numbers <- function(site, frame) {
+  target <- get_target(site, frame)
+  length(target) > 0L && is_own_number(target)
+}
+
 is_position <- function(x) {
   is_traced(x) && !has_mask(x) && dtype_kind(dtype(x)) %of% c("int", "uint", "float")
 }
@@ -303,6 +311,7 @@ fit_target <- function(site, frame, value) {
       made <- nv_fill(0L, 0L, dtype(value), ambiguous(value))
     }
   } else if (is_plain_number(target)) {
+    if (is_own_number(value) && is_double(value)) target <- target + 0
     made <- carried_number(target)
     if (ndims(made) == 0L) made <- nv_reshape(made, 1L)
   } else if (is_traced(target) && ambiguous(target)) {
@@ -327,8 +336,8 @@ widened_target <- function(target, value) {
   }
 }
 
-# c(), max() and the like look for a method of their first argument alone: an R value in front of a
-# traced tensor becomes a tensor. NULL, as in `out <- c(out, x)`, is left out. R's own numbers are
+# c(), max() and the like look for a method of their first argument alone: behind an R number they
+# see the R numbers of tensors. NULL, as in `out <- c(out, x)`, is left out. R's own numbers are
 # compared and added as R has them.
 tensor_first <- function(f, of_numbers = as_r_number) {
   force(f)
@@ -342,20 +351,28 @@ tensor_first <- function(f, of_numbers = as_r_number) {
       return(f(...))
     }
     parts <- Filter(Negate(is.null), parts)
-    numbers <- vapply(parts, is_own_number, NA)
+    first <- parts[[1L]]
+    seen <- if (is_tensor(first)) is_computed(first) else is_plain_number(first)
     values <- names(parts)
     values <- if (is.null(values)) TRUE else values != "na.rm"
-    if (all(numbers)) {
-      parts[values] <- lapply(parts[values], carried_number)
+    if (seen && all(vapply(parts, is_carriable, NA)) || all(vapply(parts, is_own_number, NA))) {
+      parts[values] <- lapply(parts[values], seen_by_r)
       how <- max(vapply(list(...), mixed, 0L))
       value <- of_numbers(do.call(f, parts, quote = TRUE))
       if (how > 0L) .Call(joist_r_trace_mixed, value, how)
       return(value)
-    } else if (numbers[1L] && !is_tensor(parts[[1L]])) {
-      parts[[1L]] <- carried_number(parts[[1L]])
     }
     do.call(f, parts, quote = TRUE)
   }
+}
+
+# The R numbers that R code without methods has of a value.
+seen_by_r <- function(x) {
+  if (is_own_number(x)) {
+    return(carried_number(x))
+  }
+  type <- switch(typeof(x), logical = "bool", integer = "i32", double = "f64", complex = "c128")
+  as_r_number(converted_into(x, as_dtype(type), type != "bool"))
 }
 
 # Other functions of R's own packages that make R numbers of R numbers, in code of the user: those

@@ -494,3 +494,41 @@ test_that("functions of base R, stats and utils make R numbers of R numbers", {
   })(x))
   expect_identical(log, "seen")
 })
+
+test_that("behind an R number and in R vectors, tensors are the R numbers that the plain run sees", {
+  half <- nv_scalar(2.5, "f16")
+  bytes <- nv_tensor(c(200L, 7L), "ui8")
+  large <- nv_tensor(c(2049L, 5L))
+  into <- function(start) {
+    function(b) {
+      start[2] <- b
+      start
+    }
+  }
+  cases <- list(
+    list(function(x, b) x * c(1, b), large, half), list(function(x, b) x * max(1, b), large, half),
+    list(function(x, b) x * range(1, b), large, half),
+    list(function(x, b) x * prod(2, b), large, half),
+    list(function(u, n) max(1L, n) + u, bytes, nv_scalar(7L, "i32")),
+    list(function(x) x / max(1e-8, sum(x)), bytes), list(function(b) max(2049, b), half),
+    list(function(b) c(2049, b), half), list(function(x) max(200L, x), nv_tensor(100L, "i8")),
+    list(function(x) sum(1L, x > 3), large), list(into(c(0.1, 2)), half),
+    list(into(c(70000, 2)), half), list(into(c(16777217L, 2L)), half),
+    list(function(u, n) {
+      y <- c(1L, 2L)
+      y[[2]] <- n
+      u + y
+    }, nv_tensor(c(20L, 7L), "ui8"), nv_scalar(7L, "i16"))
+  )
+  local_promotion(NULL, on = c(overflow = "ok"))
+  for (case in cases) {
+    plain <- do.call(case[[1L]], case[-1L])
+    compiled <- do.call(jit(case[[1L]]), case[-1L])
+    expect_identical(as.vector(compiled), as.vector(plain))
+    if (is_tensor(plain)) {
+      expect_identical(dtype(compiled), dtype(plain))
+    } else {
+      expect_true(ambiguous(compiled))
+    }
+  }
+})
