@@ -129,7 +129,8 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   points <- list(x, xp, fp)
   floats <- is_float_dtype(x) && is_float_dtype(xp) && is_float_dtype(fp)
   made <- if (floats && is.null(left) && is.null(right)) {
-    fused("interp", between_points, points)
+    steps <- if (.Call(joist_r_can_fuse, points)) unlist(lapply(points[-1L], step_sizes)) else NA
+    fused("interp", between_points, points, left, right, isTRUE(all(abs(steps) < 1e38)))
   } else {
     between_points(points, left, right)
   }
@@ -137,7 +138,10 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   if (is_float_dtype(type)) like(made, type) else converted_into(made, dtype(type), ambiguous(type))
 }
 
-between_points <- function(points, left = NULL, right = NULL) {
+step_sizes <- function(x) diff(c(0, as.vector(x), 0))
+
+# `regular` for points that are finite, as their differences are, in f32, too.
+between_points <- function(points, left = NULL, right = NULL, regular = FALSE) {
   x <- points[[1L]]
   xp <- points[[2L]]
   fp <- points[[3L]]
@@ -149,7 +153,7 @@ between_points <- function(points, left = NULL, right = NULL) {
     ends <- lapply(list(xp, fp), function(points) {
       list(low = nv_gather(points, at), high = nv_gather(points, by_anvil(at + 1L)))
     })
-    made <- on_line(x, ends[[1L]], ends[[2L]])
+    made <- on_line(x, ends[[1L]], ends[[2L]], regular)
   }
   before <- if (is.null(left)) nv_gather(fp, 1L) else as_points(left)
   behind <- if (is.null(right)) nv_gather(fp, n) else as_points(right)
@@ -158,24 +162,29 @@ between_points <- function(points, left = NULL, right = NULL) {
 }
 
 # The value at x of the line through two points, which at a point is that of the point.
-on_line <- function(x, xp, fp) {
+on_line <- function(x, xp, fp, regular) {
   width <- exact_difference(xp$high, xp$low)
   width <- nv_ifelse(width == 0, 1, width)
   rise <- exact_difference(fp$high, fp$low)
   share <- exact_difference(x, xp$low) / width
   made <- fp$low + share * rise
-  # Where one end or a difference is not finite.
+  if (!regular) made <- on_long_line(made, x, xp, fp, width, rise)
+  made <- nv_ifelse(x == xp$high, like(fp$high, made), made)
+  nv_ifelse(x == xp$low, like(fp$low, made), made)
+}
+
+# Where one end or a difference is not finite.
+on_long_line <- function(made, x, xp, fp, width, rise) {
+  share <- exact_difference(x, xp$low) / width
   if (is_float_dtype(x) && is_float_dtype(xp$low)) {
     half <- nv_ifelse(xp$high == xp$low, 1, xp$high / 2 - xp$low / 2)
     share <- (x / 2 - xp$low / 2) / half
   }
   mixed <- like(fp$low * (1 - share) + fp$high * share, made)
   from_high <- fp$high + exact_difference(x, xp$high) / width * rise
-  from_high <- nv_ifelse(fp$low == fp$high, like(fp$low, made), from_high)
+  from_high <- nv_ifelse(fp$low == fp$high & x == x, like(fp$low, made), from_high)
   other <- nv_ifelse(nv_is_finite(mixed), mixed, nv_ifelse(nv_is_nan(made), from_high, made))
-  made <- nv_ifelse(nv_is_finite(made) & nv_is_finite(width), made, other)
-  made <- nv_ifelse(x == xp$high, like(fp$high, made), made)
-  nv_ifelse(x == xp$low, like(fp$low, made), made)
+  nv_ifelse(nv_is_finite(made) & nv_is_finite(width), made, other)
 }
 
 # Differences of 64-bit integers are exact.

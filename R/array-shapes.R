@@ -173,27 +173,34 @@ split_factor <- function(f, drop, sep = ".", lex.order = FALSE, ...) { # nolint
     codes <- as.vector(f)
     if (is.integer(codes)) f <- codes # whose levels base R writes in the same way
   }
-  if (!is.factor(f)) as.factor(f) else if (drop) factor(f) else f
+  if (is.factor(f)) {
+    return(if (drop) factor(f) else f)
+  }
+  as.factor(if (is.integer(f) && !is.object(f)) f + 0L else f) # R reads what it wraps slowly
 }
 
 #' @export
 `split<-.nv_tensor` <- function(x, f, drop = FALSE, ..., value) {
   groups <- split_factor(f, drop, ...)
-  all <- if (length(groups) == length(x)) .Call(joist_r_unsplit, groups, value)
+  whole <- length(groups) == length(x) && !anyNA(groups)
+  all <- if (whole) .Call(joist_r_unsplit, groups, value)
+  if (is.null(all) && whole && are_numbers_for(x, value)) {
+    all <- rep_len(unlist(value, use.names = FALSE), nlevels(groups))[groups]
+  }
   if (!is.null(all)) {
     x[] <- all
     return(x)
   }
   at <- split(seq_along(x), groups)
-  fits <- switch(type_string(x), f64 = is.numeric, i32 = is.integer, function(value) FALSE)
-  one <- function(value) fits(value) && !is.object(value) && length(value) == 1L
-  ones <- length(value) > 0L && all(vapply(value, one, NA))
-  if (ones && .Call(joist_r_can_fuse, x) && !ambiguous(x)) {
-    x[unlist(at, use.names = FALSE)] <- rep(rep_len(unlist(value), length(at)), lengths(at))
-    return(x)
-  }
   for (k in seq_along(at)) x[at[[k]]] <- value[[(k - 1L) %% length(value) + 1L]]
   x
+}
+
+# Whether each value is one R number that elements of `x` hold.
+are_numbers_for <- function(x, value) {
+  fits <- switch(type_string(x), f64 = is.numeric, i32 = is.integer, function(value) FALSE)
+  one <- function(value) fits(value) && !is.object(value) && length(value) == 1L
+  length(value) > 0L && .Call(joist_r_can_fuse, x) && !ambiguous(x) && all(vapply(value, one, NA))
 }
 
 #' Broadcast tensors, and combine all pairs of elements
@@ -221,8 +228,9 @@ nv_broadcast_arrays <- function(...) {
   }
   parts <- lapply(parts, tensor_beside, first_tensor(parts))
   shapes <- lapply(parts, shape)
-  extents <- unique(shapes[lengths(shapes) > 0L])
-  if (length(extents) != 1L) {
+  extents <- shapes[lengths(shapes) > 0L]
+  same <- length(extents) > 0L && all(vapply(extents[-1L], identical, NA, extents[[1L]]))
+  if (!same) {
     extents <- list(shape(Reduce(nv_eq, lapply(shapes, function(own) nv_aval("bool", own)))))
   }
   lapply(parts, nv_broadcast_to, extents[[1L]])

@@ -313,9 +313,18 @@ nv_unfold <- function(x, window, stride = 1, dilation = 1, dim = 1L) {
       shape(x)[dim]
     )
   }
+  rank <- ndims(x)
+  extents <- replace(shape(x), dim, as.integer(count))
+  if (window <= 16 && !is_chunked(x)) { # more would make a long program in jit()
+    bare <- other_names(x, x, dim)
+    ones <- rep(1, rank)
+    lines <- lapply(seq_len(window), function(k) {
+      slice(bare, replace(ones, dim, 1 + (k - 1) * dilation), replace(ones, dim, stride), extents)
+    })
+    return(concatenated(lines, rank + 1L, rep(list(c(extents, 1L)), window)))
+  }
   first <- 1L + (seq_len(count) - 1L) * as.integer(stride)
   at <- rep(first, window) + rep((seq_len(window) - 1L) * as.integer(dilation), each = count)
   made <- nv_gather(x, nv_tensor(at, "i64", c(count, window)), dim)
-  rank <- ndims(x)
   if (dim == rank) made else nv_transpose(made, c(seq_len(rank + 1L)[-(dim + 1L)], dim + 1L))
 }

@@ -105,7 +105,8 @@ matrix_gradient_rules <- list(
     vectors <- apply_operation("eig", list(x[[1L]]))[[2L]]
     list(nv_solve(adjoint(vectors), product_adjoint(in_diagonal(g), vectors)))
   },
-  svd = function(g, x, y, at) svd_gradient(g, x, y)
+  svd = function(g, x, y, at) svd_gradient(g, x, y),
+  singular_values = function(g, x, y, at) svd_gradient(list(g, NULL, NULL), x, nv_svd(x[[1L]]))
 )
 
 # F. R. de Hoog, R. S. Anderssen, M. A. Lukas (2011): Differentiation of matrix functionals using

@@ -28,7 +28,7 @@ complex_gradients <- c(
   "gather", "reduce_sum", "ifelse", "fft", "rfft", "irfft", "conv", "conv_input", "conv_kernel",
   "matmul", "solve", "inverse",
   "triangular_solve", "chol", "det", "determinant", "lu", "qr", "eigh", "svd", "eig", "eigvals",
-  "alias"
+  "singular_values", "alias"
 )
 
 conjugate <- function(x) if (is_complex_dtype(x)) nv_conj(x) else x

@@ -378,7 +378,7 @@ as.integer.nv_tensor <- function(x, ...) {
 
 #' @export
 as.logical.nv_tensor <- function(x, ...) {
-  if (has_elements(x) && !is_complex_dtype(x)) {
+  if (has_elements(x) && has_nan(x) && !is_complex_dtype(x)) {
     return(as.logical(.Call(joist_r_as_array, x, "double", TRUE, Inf)))
   }
   truth <- as_array(nv_convert(x, "bool"))

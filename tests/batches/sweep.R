@@ -20,14 +20,14 @@ nv_set_threads(1)
 reordered <- c(
   "reduce_sum", "reduce_prod", "mean", "matmul", "cumsum", "cumprod", "scatter_add", "scatter_mul",
   "solve", "inverse", "triangular_solve", "chol", "det", "determinant", "lu", "qr", "svd", "eigh",
-  "eig", "eigvals", "fft", "rfft", "irfft", "conv", "conv_input", "conv_kernel"
+  "eig", "eigvals", "singular_values", "fft", "rfft", "irfft", "conv", "conv_input", "conv_kernel"
 )
 
 # Other slices like an operand: its elements in another order. Keys and square matrices of
 # decompositions are changed a little.
 other_slice <- function(x, name, k) {
   if (name %in% c("chol", "solve", "inverse", "triangular_solve", "det", "determinant", "lu", "qr",
-    "svd", "eigh", "eig", "eigvals") || k == 0L) {
+    "svd", "singular_values", "eigh", "eig", "eigvals") || k == 0L) {
     return(x)
   }
   if (ndims(x) == 0L || length(x) < 2L || format(dtype(x)) == "ui32" && length(x) == 2L) {

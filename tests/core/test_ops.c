@@ -153,9 +153,10 @@ static bool take_stated(joist_op op, struct joist_type own, struct joist_signatu
     int result;
     enum { POSITION, REAL, COMPLEX } how;
   } stated[] = {
-      {JOIST_OP_LU, 0, POSITION},      {JOIST_OP_SVD, 0, REAL},    {JOIST_OP_EIGH, 0, REAL},
-      {JOIST_OP_EIG, 0, COMPLEX},      {JOIST_OP_EIG, 1, COMPLEX}, {JOIST_OP_EIGVALS, 0, COMPLEX},
-      {JOIST_OP_DETERMINANT, 1, REAL},
+      {JOIST_OP_LU, 0, POSITION},      {JOIST_OP_SVD, 0, REAL},
+      {JOIST_OP_EIGH, 0, REAL},        {JOIST_OP_EIG, 0, COMPLEX},
+      {JOIST_OP_EIG, 1, COMPLEX},      {JOIST_OP_EIGVALS, 0, COMPLEX},
+      {JOIST_OP_DETERMINANT, 1, REAL}, {JOIST_OP_SINGULAR_VALUES, 0, REAL},
   };
   for (size_t k = 0; k < sizeof stated / sizeof *stated; k++) {
     if (stated[k].op != op) continue;

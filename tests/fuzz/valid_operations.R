@@ -439,6 +439,10 @@ own_calls <- list(
   lu = function(row) factor_call(nv_lu),
   qr = function(row) factor_call(nv_qr),
   svd = function(row) factor_call(nv_svd),
+  singular_values = function(row) {
+    f <- function(x) joist:::linear_algebra("singular_values", list(x))
+    list(f = f, operands = list(square(extent())))
+  },
   eigh = function(row) list(f = nv_eigh, operands = list(definite(extent()))),
   eig = function(row) list(f = nv_eig, operands = list(square(extent()))),
   eigvals = function(row) list(f = nv_eigvals, operands = list(square(extent()))),

@@ -378,13 +378,14 @@ compare_differences <- function(f, program, own) {
 # Draws have none but by their parameters; loops are compared with their turns written out, in
 # testthat. JAX has no inverses of incomplete gamma and beta functions, and multiplies only at
 # different positions: what is scattered is compared with differences in testthat. Nothing reads
-# what `print` gives. JAX has no products of blocks. Factors in another order and complex
-# eigenvalues are compared with differences in testthat, and so are convolutions.
+# what `print` gives. JAX has no products of blocks. Factors in another order,
+# complex eigenvalues, and singular values without vectors are compared with differences in testthat,
+# and so are convolutions.
 treated <- c(
   unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "rexp", "rgamma", "for", "scan", "if",
   "inverse_gamma", "inverse_beta", "print", "require", "scatter_min", "scatter_max", "scatter_mul",
-  "fft", "rfft", "irfft", "lu", "eig", "eigvals", "packed_product", "conv", "conv_input",
-  "conv_kernel"
+  "fft", "rfft", "irfft", "lu", "eig", "eigvals", "singular_values", "packed_product",
+  "conv", "conv_input", "conv_kernel"
 )
 differentiable <- setdiff(operation_table()$name, c(without_slope, without_gradient))
 lacking <- setdiff(differentiable, treated)

@@ -151,6 +151,7 @@ operation_calls <- function(n, dtype = NULL) {
     det = function() nv_det(small),
     determinant = function() nv_determinant(small), lu = function() nv_lu(small),
     qr = function() nv_qr(small), svd = function() nv_svd(small),
+    singular_values = core("singular_values", list(small)),
     eigh = function() nv_eigh(definite), eig = function() nv_eig(small),
     eigvals = function() nv_eigvals(small),
     conv = function() nv_conv(lines_of_all, taps, padding = 1),

@@ -100,6 +100,7 @@ test_that("nv_interp() gives the values of points, beside infinite and missing o
     expect_identical(interp(1:3, 1:3, c(3, NaN, 5)), c(3, NaN, 5))
     expect_identical(interp(c(1, 1.5, 2, 3), 1:3, c(3, NA, 5)), c(3, NA, NA, 5))
     expect_identical(interp(c(0.5, 1.5), 0:2, c(Inf, Inf, 1)), c(Inf, Inf))
+    for (far in c(2, Inf)) expect_identical(interp(c(NaN, 1), 0:2, c(far, 5, 5)), c(NaN, 5))
     most <- if (dtype == "f32") 3e38 else 1e308
     ends <- nv_tensor(c(-most, most), dtype)
     expect_identical(interp(c(0, 0.75, 1), 0:1, ends), as.vector(ends)[c(1, 2, 2)] * c(1, 0.5, 1))

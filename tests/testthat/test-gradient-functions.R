@@ -272,6 +272,7 @@ cases <- c(
       weigh(nv_real(parts$values)) + weigh(nv_abs(parts$vectors))
     }, square),
     eigvals = case(function(x) weigh(nv_abs(nv_eigvals(x))), square),
+    singular = case(function(x) weigh(apply_core("singular_values", list(x))), tall),
     pinv = case(function(x) weigh(nv_pinv(x)), tall),
     lstsq = case(function(x, y) weigh(nv_lstsq(x, y)), tall, u[seq_len(nrow(tall))]),
     expm = case(function(x) weigh(nv_expm(x)), square),

@@ -102,7 +102,8 @@ test_that("every operation has a rule, and those that refuse say what to do", {
   m <- nv_tensor(matrix(c(2, NA, 1, 2), 2), "f64")
   calls <- list(
     chol = nv_chol, solve = function(x) nv_solve(x, x), inverse = nv_inv, qr = nv_qr, svd = nv_svd,
-    eigh = nv_eigh, lu = nv_lu, eig = nv_eig, eigvals = nv_eigvals
+    eigh = nv_eigh, lu = nv_lu, eig = nv_eig, eigvals = nv_eigvals,
+    singular_values = nv_matrix_rank
   )
   for (name in names(calls)) {
     expect_identical(rules[[name]], "refuse")

@@ -1,5 +1,6 @@
 /* The operations of distributions: element by element, in f64. An operand is one number for all
  * elements, or has the shape of the result. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@
 #include "core/types/shape_rules.h"
 
 enum { BLOCK = 256, WORK = 1000, MOST_OPERANDS = 4, MOST_RESULTS = 2, RECENT_BITS = 11 };
+/* A block that none of so many of its first elements finds among those of late does not look on. */
+enum { LOOKED_UP = 16 };
 
 struct form {
   bool lower, logarithm;
@@ -54,6 +57,7 @@ struct work {
   distribution_function *function;
   struct form form;
   uint32_t operands, results;
+  double low, high; /* what the last operand may be: for others the value is known at once */
 };
 
 /* What functions gave of late: counts, what is outside of a support and what is masked are the same
@@ -65,14 +69,16 @@ struct value {
   double y[MOST_RESULTS];
 };
 
-static const double *value_of(const struct work *w, const double x[MOST_OPERANDS]) {
+static const double *value_of(const struct work *w, const double x[MOST_OPERANDS], size_t *found) {
   static _Thread_local struct value recent[1 << RECENT_BITS];
   uint64_t bits[MOST_OPERANDS], hash = 0;
   memcpy(bits, x, sizeof bits);
   for (int k = 0; k < MOST_OPERANDS; k++) hash = joist_hash_word(hash, bits[k]);
   struct value *const v = &recent[hash * JOIST_GOLDEN >> (64 - RECENT_BITS)];
-  if (v->function != w->function || memcmp(v->bits, bits, sizeof bits) != 0 ||
-      memcmp(&v->form, &w->form, sizeof v->form) != 0) {
+  if (v->function == w->function && memcmp(v->bits, bits, sizeof bits) == 0 &&
+      memcmp(&v->form, &w->form, sizeof v->form) == 0) {
+    ++*found;
+  } else {
     w->function(x, w->form, v->y);
     v->function = w->function;
     v->form = w->form;
@@ -95,17 +101,24 @@ static void compute_block(const void *context, size_t block, size_t worker) {
     joist_convert_find(dtype, JOIST_F64)(single ? 1 : part.n, elements, in[k]);
     for (size_t i = 1; single && i < part.n; i++) in[k][i] = in[k][0];
   }
-  for (size_t i = 0; i < part.n; i++) {
+  for (size_t i = 0, found = 0; i < part.n; i++) {
     for (uint32_t k = 0; k < w->operands; k++) x[k] = in[k][i];
-    const double *const y = value_of(w, x);
+    const double last = x[w->operands - 1];
+    const bool inside = last >= w->low && last <= w->high;
+    double own[MOST_RESULTS];
+    const double *y = own;
+    if (inside && (i < LOOKED_UP || found > 0))
+      y = value_of(w, x, &found);
+    else
+      w->function(x, w->form, own);
     for (uint32_t r = 0; r < w->results; r++) out[r][i] = y[r];
   }
   for (uint32_t r = 0; r < w->results; r++)
     joist_convert_find(JOIST_F64, dtype)(part.n, out[r], (char *)call->out[r] + part.first * size);
 }
 
-static joist_status run(const struct joist_call *call, distribution_function *function,
-                        struct joist_error *error) {
+static joist_status run(const struct joist_call *call, distribution_function *function, double low,
+                        double high, struct joist_error *error) {
   const struct joist_attributes *const given = joist_call_attributes(call);
   const struct work w = {
       .call = call,
@@ -113,7 +126,9 @@ static joist_status run(const struct joist_call *call, distribution_function *fu
       .form = {.lower = joist_attribute_flag(given, JOIST_ATTRIBUTE_LOWER),
                .logarithm = joist_attribute_flag(given, JOIST_ATTRIBUTE_LOGARITHM)},
       .operands = call->instruction->operand_count,
-      .results = joist_operation(call->instruction->op)->results};
+      .results = joist_operation(call->instruction->op)->results,
+      .low = low,
+      .high = high};
   const size_t blocks = joist_divide_up(joist_value_count(call->result), BLOCK);
   return joist_tasks_run(call->run, blocks, BLOCK * WORK, compute_block, &w, error);
 }
@@ -132,7 +147,7 @@ static joist_status common_shape(joist_op op, const struct joist_shape *const *s
   return JOIST_OK;
 }
 
-#define OPERATION(NAME, OP)                                                                   \
+#define OPERATION(NAME, OP, LOW, HIGH)                                                        \
   joist_status joist_##NAME##_shape(const struct joist_shape *const *shapes,                  \
                                     const struct joist_attributes *attributes,                \
                                     struct joist_shape *result, struct joist_error *error) {  \
@@ -140,19 +155,19 @@ static joist_status common_shape(joist_op op, const struct joist_shape *const *s
     return common_shape(JOIST_OP_##OP, shapes, result, error);                                \
   }                                                                                           \
   joist_status joist_##NAME##_run(const struct joist_call *call, struct joist_error *error) { \
-    return run(call, NAME, error);                                                            \
+    return run(call, NAME, LOW, HIGH, error);                                                 \
   }
-OPERATION(log_beta, LOG_BETA)
-OPERATION(log_poisson, LOG_POISSON)
-OPERATION(log_binomial, LOG_BINOMIAL)
-OPERATION(incomplete_gamma, INCOMPLETE_GAMMA)
-OPERATION(incomplete_beta, INCOMPLETE_BETA)
-OPERATION(incomplete_gamma_slope, INCOMPLETE_GAMMA_SLOPE)
-OPERATION(incomplete_beta_slopes, INCOMPLETE_BETA_SLOPES)
-OPERATION(inverse_gamma, INVERSE_GAMMA)
-OPERATION(inverse_beta, INVERSE_BETA)
-OPERATION(poisson_quantile, POISSON_QUANTILE)
-OPERATION(binomial_quantile, BINOMIAL_QUANTILE)
-OPERATION(negative_binomial_quantile, NEGATIVE_BINOMIAL_QUANTILE)
-OPERATION(hypergeometric_share, HYPERGEOMETRIC_SHARE)
-OPERATION(hypergeometric_quantile, HYPERGEOMETRIC_QUANTILE)
+OPERATION(log_beta, LOG_BETA, -INFINITY, INFINITY)
+OPERATION(log_poisson, LOG_POISSON, -INFINITY, INFINITY)
+OPERATION(log_binomial, LOG_BINOMIAL, -INFINITY, INFINITY)
+OPERATION(incomplete_gamma, INCOMPLETE_GAMMA, -INFINITY, INFINITY)
+OPERATION(incomplete_beta, INCOMPLETE_BETA, 0, 1)
+OPERATION(incomplete_gamma_slope, INCOMPLETE_GAMMA_SLOPE, -INFINITY, INFINITY)
+OPERATION(incomplete_beta_slopes, INCOMPLETE_BETA_SLOPES, 0, 1)
+OPERATION(inverse_gamma, INVERSE_GAMMA, -INFINITY, 0)
+OPERATION(inverse_beta, INVERSE_BETA, -INFINITY, 0)
+OPERATION(poisson_quantile, POISSON_QUANTILE, -INFINITY, 0)
+OPERATION(binomial_quantile, BINOMIAL_QUANTILE, -INFINITY, 0)
+OPERATION(negative_binomial_quantile, NEGATIVE_BINOMIAL_QUANTILE, -INFINITY, 0)
+OPERATION(hypergeometric_share, HYPERGEOMETRIC_SHARE, -INFINITY, INFINITY)
+OPERATION(hypergeometric_quantile, HYPERGEOMETRIC_QUANTILE, -INFINITY, 0)

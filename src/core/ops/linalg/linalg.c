@@ -128,6 +128,16 @@ joist_status joist_svd_shape(const struct joist_shape *const *shapes,
   return check_size(shapes[0], (uint64_t)k * (1 + (uint64_t)m + n), error);
 }
 
+joist_status joist_singular_values_shape(const struct joist_shape *const *shapes,
+                                         const struct joist_attributes *attributes,
+                                         struct joist_shape *result, struct joist_error *error) {
+  (void)attributes;
+  const joist_status status = joist_batch_shape(shapes[0], NULL, result, error);
+  const uint32_t m = shapes[0]->extent[0], n = shapes[0]->extent[1];
+  if (status == JOIST_OK) *result = part_shape(shapes[0], 1, m < n ? m : n, 0);
+  return status;
+}
+
 joist_status joist_eigh_shape(const struct joist_shape *const *shapes,
                               const struct joist_attributes *attributes,
                               struct joist_shape *results, struct joist_error *error) {
@@ -353,6 +363,7 @@ RUN(determinant, 0, joist_solve_determinant, NULL)
 RUN(lu, 1, joist_solve_lu, NULL)
 RUN(qr, 2, joist_solve_qr, NULL)
 RUN(svd, 1, joist_solve_svd, NULL)
+RUN(singular_values, 1, joist_solve_singular_values, NULL)
 RUN(eigh, 1, joist_solve_eigh, NULL)
 RUN(eig, 1, joist_solve_eig, NULL)
 RUN(eigvals, 1, joist_solve_eigvals, NULL)

@@ -20,8 +20,8 @@ struct joist_problem {
 typedef joist_status joist_solver(const struct joist_problem *problem, struct joist_error *error);
 
 joist_solver joist_solve_chol, joist_solve_linear, joist_solve_triangular, joist_solve_det,
-    joist_solve_determinant, joist_solve_lu, joist_solve_qr, joist_solve_svd, joist_solve_eigh,
-    joist_solve_eig, joist_solve_eigvals;
+    joist_solve_determinant, joist_solve_lu, joist_solve_qr, joist_solve_svd,
+    joist_solve_singular_values, joist_solve_eigh, joist_solve_eig, joist_solve_eigvals;
 
 /* Of real matrices with at most JOIST_SMALL rows: the same as joist_solve_linear() and
  * joist_solve_det() without calls of LAPACK, from several threads at once. False if the matrix may

@@ -46,45 +46,58 @@ joist_status joist_solve_qr(const struct joist_problem *problem, struct joist_er
   return JOIST_OK;
 }
 
-/* Singular vectors by rows of `vt`, a work space and, of complex ones, one of real numbers. */
-static void decompose(const struct joist_problem *problem, double *d, double *u, double *vt,
-                      double *work, const int *size, double *real, int *integers, int *info) {
+/* Singular values and, for the job "S", vectors, by rows of `vt`; a work space and, of complex
+ * numbers, one of real numbers. */
+static void decompose(const struct joist_problem *problem, const char *job, double *d, double *u,
+                      double *vt, double *work, const int *size, double *real, int *integers,
+                      int *info) {
   const int m = problem->m, n = problem->n, k = m < n ? m : n;
   if (problem->pairs)
-    joist_lapack.zgesdd("S", &m, &n, problem->a, &m, d, u, &m, vt, &k, work, size, real, integers,
+    joist_lapack.zgesdd(job, &m, &n, problem->a, &m, d, u, &m, vt, &k, work, size, real, integers,
                         info, 1);
   else
-    joist_lapack.gesdd("S", &m, &n, problem->a, &m, d, u, &m, vt, &k, work, size, integers, info,
+    joist_lapack.gesdd(job, &m, &n, problem->a, &m, d, u, &m, vt, &k, work, size, integers, info,
                        1);
 }
 
-/* out: d (k), u (m x k), v (n x k). */
-joist_status joist_solve_svd(const struct joist_problem *problem, struct joist_error *error) {
+static joist_status singular(const struct joist_problem *problem, const char *job,
+                             struct joist_error *error) {
   const int query = -1;
   const size_t width = (size_t)1 << problem->pairs, m = (size_t)problem->m;
-  const size_t n = (size_t)problem->n, k = m < n ? m : n;
+  const size_t n = (size_t)problem->n, k = m < n ? m : n, rows = *job == 'S' ? k : 0;
   double *const d = problem->out, *const u = d + k, *const v = u + m * k * width;
   double asked[2] = {0, 0}, none = 0;
   int info = 0, integer = 0, *integers = NULL;
   joist_status status = joist_check_finite(problem, error);
   if (status != JOIST_OK) return status;
-  decompose(problem, d, u, v, asked, &query, &none, &integer, &info);
+  decompose(problem, job, d, &none, &none, asked, &query, &none, &integer, &info);
   const int size = work_size(asked[0]);
   if (size == 0) return too_large(problem, error);
   /* The largest need of any version of zgesdd(). */
   const size_t more = m > n ? m : n;
   const size_t real = problem->pairs ? k * (2 * more + 7 * k + 7) : 0;
-  double *const vt = joist_scratch((k * n + (size_t)size) * width + real, 8 * k, &integers);
+  double *const vt = joist_scratch((rows * n + (size_t)size) * width + real, 8 * k, &integers);
   if (vt == NULL) return joist_no_memory(error);
-  double *const work = vt + k * n * width;
-  decompose(problem, d, u, vt, work, &size, work + (size_t)size * width, integers, &info);
+  double *const work = vt + rows * n * width;
+  decompose(problem, job, d, rows > 0 ? u : &none, vt, work, &size, work + (size_t)size * width,
+            integers, &info);
   for (size_t j = 0; j < n; j++)
-    for (size_t i = 0; i < k; i++) {
+    for (size_t i = 0; i < rows; i++) {
       v[(i * n + j) * width] = vt[(j * k + i) * width];
       if (problem->pairs) v[2 * (i * n + j) + 1] = -vt[2 * (j * k + i) + 1];
     }
   free(vt);
   return info > 0 ? not_converged(problem, "singular values", info, error) : JOIST_OK;
+}
+
+/* out: d (k), u (m x k), v (n x k). */
+joist_status joist_solve_svd(const struct joist_problem *problem, struct joist_error *error) {
+  return singular(problem, "S", error);
+}
+
+joist_status joist_solve_singular_values(const struct joist_problem *problem,
+                                         struct joist_error *error) {
+  return singular(problem, "N", error);
 }
 
 /* Values and vectors in the order of R's eigen(), from the largest value on; LAPACK begins with the
