@@ -377,17 +377,19 @@ seen_by_r <- function(x) {
 
 # Other functions of R's own packages that make R numbers of R numbers, in code of the user: those
 # that compute with doubles, whatever the numbers are, and the rest.
+rounding_functions <- c("ceiling", "floor", "round", "sign", "signif", "trunc")
 functions_of_doubles <- c(
-  "%*%", "atan2", "chol", "chol2inv", "colMeans", "cor", "cov", "crossprod", "det", "log", "mad",
-  "mean", "prop.table", "proportions", "qr.solve", "quantile", "rowMeans", "scale", "sd", "solve",
-  "tcrossprod", "trigamma", "var", "weighted.mean"
+  "%*%", "atan2", "chol", "chol2inv", "colMeans", "colSums", "cor", "cov", "crossprod", "cumprod",
+  "det", "log", "mad", "mean", "prop.table", "proportions", "qr.solve", "quantile", "rowMeans",
+  "rowSums", "scale", "sd", "solve", "tcrossprod", "trigamma", "var", "weighted.mean",
+  # By the version of R.
+  Filter(function(name) is.double(get(name, baseenv())(2L)), rounding_functions)
 )
-number_functions <- c(
-  functions_of_doubles, "append", "ave", "cbind", "colSums", "cummax", "cummin", "cumprod",
-  "cumsum", "diag", "diff", "drop", "head", "median", "Mod", "order", "rank", "rbind", "rep",
-  "rep_len", "replace", "rev", "round", "rowsum", "rowSums", "signif", "sort", "split", "t", "tail",
-  "which.max", "which.min"
-)
+number_functions <- union(functions_of_doubles, c(
+  rounding_functions, "append", "ave", "cbind", "cummax", "cummin", "cumsum", "diag", "diff",
+  "drop", "head", "median", "Mod", "order", "rank", "rbind", "rep", "rep_len", "replace", "rev",
+  "rowsum", "sort", "split", "t", "tail", "which.max", "which.min"
+))
 
 # Each calls the function of its name, which its environment has.
 number_forms <- lapply(stats::setNames(nm = number_functions), function(name) {
@@ -403,7 +405,9 @@ number_forms <- lapply(stats::setNames(nm = number_functions), function(name) {
     )))
     if (.(any(name == c("cbind", "rbind")))) given <- labelled(given, substitute(list(...)))
     value <- do.call(.(name), given, quote = TRUE)
-    as_numbers(.(if (name == "cor") quote(na_of_constants(value, given)) else quote(value)), how)
+    as_numbers(.(switch(name,
+      cor = quote(na_of_constants(value, given)), cumsum = quote(as_integers(value)), quote(value)
+    )), how)
   }))
 })
 

@@ -495,7 +495,7 @@ test_that("functions of base R, stats and utils make R numbers of R numbers", {
   expect_identical(log, "seen")
 })
 
-test_that("behind an R number and in R vectors, tensors are the R numbers that the plain run sees", {
+test_that("behind an R number and in R vectors, tensors are R numbers as in the plain run", {
   half <- nv_scalar(2.5, "f16")
   bytes <- nv_tensor(c(200L, 7L), "ui8")
   large <- nv_tensor(c(2049L, 5L))
@@ -531,4 +531,21 @@ test_that("behind an R number and in R vectors, tensors are the R numbers that t
       expect_true(ambiguous(compiled))
     }
   }
+})
+
+test_that("what R rounds or multiplies of R integers has R's type", {
+  bytes <- nv_tensor(c(200L, 7L), "ui8")
+  code <- c(
+    "sign(k)", "round(k)", "trunc(k)", "ceiling(k)", "floor(k)", "signif(k, 2)", "cumprod(c(k, k))",
+    "cumsum(c(k, k))"
+  )
+  functions <- lapply(code, function(part) eval(str2lang(paste("function(x, k) x *", part))))
+  local_promotion(NULL, on = c(overflow = "ok"))
+  for (f in functions) {
+    plain <- f(bytes, 2L)
+    compiled <- jit(f)(bytes, 2L)
+    expect_identical(dtype(compiled), dtype(plain), info = deparse1(f))
+    expect_identical(as.vector(compiled), as.vector(plain), info = deparse1(f))
+  }
+  expect_error(jit(function(k) cumsum(c(k, k)))(2000000000L), "does not fit R's integers")
 })
