@@ -78,21 +78,25 @@ fourier <- function(op, x, n, dims, norm, reverse) {
   check_choice(norm, "norm", c("backward", "forward", "ortho"))
   n <- transform_lengths(op, n, shape(x)[dims])
   last <- length(dims)
+  scale <- if (norm == "ortho") 1 / sqrt(n) else if (reverse == (norm == "backward")) 1 / n else n^0
+  if (transforms_at_once(op, x, n, dims)) {
+    at <- list(dim = dims[1L], dims = dims[-1L], k = n[1L], reverse = reverse, scale = prod(scale))
+    return(apply_operation(op, list(x), at))
+  }
   steps <- if (op == "rfft") rev(seq_len(last)) else seq_len(last)
   for (k in steps) {
-    scale <- if (norm == "ortho") {
-      1 / sqrt(n[k])
-    } else if (reverse == (norm == "backward")) {
-      1 / n[k]
-    } else {
-      1
-    }
     x <- apply_operation(
       if (k == last) op else "fft", list(x),
-      list(dim = dims[k], k = n[k], reverse = reverse, scale = scale)
+      list(dim = dims[k], k = n[k], reverse = reverse, scale = scale[k])
     )
   }
   x
+}
+
+# Real numbers along several dims have transforms of which half need not be computed.
+transforms_at_once <- function(op, x, n, dims) {
+  op == "fft" && length(dims) > 1L && !is_chunked(x) && !is_complex_dtype(x) &&
+    all(n[-1L] == shape(x)[dims[-1L]])
 }
 
 transform_lengths <- function(op, n, extents) {

@@ -290,6 +290,8 @@ static void make_array(struct missing_case *c) {
     case JOIST_OP_IRFFT:
       x->shape = small_shape(1);
       set_dim(c, random_dim(&x->shape));
+      if (c->op == JOIST_OP_FFT && one_in(2))
+        c->attributes = with_dims(c->attributes, (uint32_t)random_below(1u << x->shape.rank));
       set_flag(c, JOIST_ATTRIBUTE_REVERSE);
       c->attributes = with(c->attributes, JOIST_ATTRIBUTE_K, (int64_t)random_below(9) + 1);
       joist_attributes_set_number(&c->attributes, JOIST_ATTRIBUTE_SCALE, 0.5);

@@ -263,16 +263,24 @@ static void want_window(const struct missing_case *c, uint8_t *want) {
         }
 }
 
-/* Whether the line of element i along the dim has a missing element. */
+/* Whether the operand has a missing element that differs from element i of the result along the
+ * dim, or the dims, only. */
 static bool any_along(const struct missing_case *c, size_t i) {
-  const int dim = joist_attribute_dim(&c->attributes);
-  const struct joist_lines from = joist_shape_lines(&c->operand[0].shape, dim);
-  const size_t extent = c->inference.shape[0].extent[dim];
-  const size_t first = i / (from.inner * extent) * from.inner * from.middle + i % from.inner;
-  bool any = false;
-  for (size_t k = 0; k < from.middle; k++)
-    any |= is_missing(&c->operand[0], first + k * from.inner);
-  return any;
+  const struct joist_shape *const from = &c->operand[0].shape, *const to = &c->inference.shape[0];
+  const uint32_t along =
+      joist_attribute_mask(&c->attributes) | 1u << joist_attribute_dim(&c->attributes);
+  for (size_t k = 0; k < c->operand[0].count; k++) {
+    if (!is_missing(&c->operand[0], k)) continue;
+    size_t a = k, b = i;
+    bool same = true;
+    for (int d = 0; d < from->rank; d++) {
+      same &= (along >> d & 1) != 0 || a % from->extent[d] == b % to->extent[d];
+      a /= from->extent[d];
+      b /= to->extent[d];
+    }
+    if (same) return true;
+  }
+  return false;
 }
 
 /* Whether element i of the result is read by a missing index. */

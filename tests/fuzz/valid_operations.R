@@ -361,7 +361,12 @@ own_calls <- list(
       x, random_tensor(type, shape(call$f(x, kernel)), "share", FALSE)
     ))
   },
-  fft = function(row) transformed("fft", nv_fft),
+  fft = function(row) {
+    if (stats::runif(1) < 0.5) {
+      return(transformed("fft", nv_fft))
+    }
+    list(f = function(x) nv_fft(x), operands = list(operand_of("fft", pmax(ranked(), 1L))))
+  },
   rfft = function(row) transformed("rfft", nv_rfft),
   irfft = function(row) transformed("irfft", nv_irfft),
   take_along = function(row) {

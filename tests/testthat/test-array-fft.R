@@ -109,6 +109,36 @@ test_that("real numbers in lines of any shape have the transform of complex ones
   }
 })
 
+test_that("real numbers along several dims have the transform of complex ones, and its symmetry", {
+  set.seed(7)
+  shapes <- list(c(7, 9), c(512, 40), c(1, 4), c(4, 1), c(6, 4, 5), c(5000, 3), c(3, 4200))
+  for (d in c("f32", "f64")) {
+    for (extents in shapes) {
+      x <- nv_tensor(array(rnorm(prod(extents)), extents), d)
+      z <- nv_convert(x, if (d == "f32") "c64" else "c128")
+      for (f in list(nv_fft, nv_ifft)) expect_near(f(x), as_array(f(z)), d, format(extents))
+    }
+    x <- nv_tensor(array(rnorm(3 * 18 * 4 * 5), c(3, 18, 4, 5)), d)
+    z <- nv_convert(x, if (d == "f32") "c64" else "c128")
+    for (dims in list(c(2, 4), c(3, 2), c(4, 1, 3))) {
+      n <- replace(shape(x)[dims], 1, 7)
+      expect_near(nv_fft(x, dims = dims), as_array(nv_fft(z, dims = dims)), d, format(dims))
+      y <- nv_fft(x, n, dims, "ortho")
+      expect_near(y, as_array(nv_fft(z, n, dims, "ortho")), d, format(dims))
+      expect_identical(jit(function(x) nv_fft(x, n, dims, "ortho"))(x), y)
+    }
+    f <- function(x) nv_fft(x, dims = c(3, 1))
+    mapped <- nv_vmap(f, 2)(x)
+    want <- aperm(as_array(nv_fft(z, dims = c(4, 1))), c(2, 1, 3, 4))
+    expect_near(mapped, want, d, "mapped")
+  }
+  y <- as_array(nv_fft(nv_tensor(matrix(rnorm(30), 6), "f64")))
+  expect_identical(y[5:6, c(1, 5:2)], Conj(y[3:2, ]))
+  parts <- array(c(NA, 1:11), c(2, 3, 2))
+  missing <- is.na(as_array(nv_fft(nv_tensor(parts, "f64"), dims = 1:2)))
+  expect_identical(missing, array(rep(c(TRUE, FALSE), each = 6), c(2, 3, 2)))
+})
+
 test_that("tables that are kept give the same bits", {
   x <- nv_tensor(cos(1:4099), "f32")
   first <- nv_fft(x)

@@ -55,7 +55,7 @@ static int dim_along(const struct joist_blocked *b) {
 static bool chunks_along(const struct joist_blocked *b, uint32_t *chunks) {
   const int dim = dim_along(b), rank = b->shapes[0]->rank;
   const bool dropped = b->result->rank < rank;
-  if (dim < 0) return false;
+  if (dim < 0 || joist_attribute_mask(b->attributes) != 0) return false;
   for (int d = 0, to = 0; d < rank; d++) {
     if (d == dim && dropped) continue;
     chunks[to] = 1;

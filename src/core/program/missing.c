@@ -334,11 +334,16 @@ static void add_matrix(struct builder *b, joist_value_id *results, joist_value_i
   give_results(b, first, mask, results, masks);
 }
 
-/* Whether a line along the dim has a missing element. */
+/* Whether a line along the dim, or the dims, has a missing element. */
 static void add_line(struct builder *b, joist_value_id *result, joist_value_id *mask) {
-  const int64_t dims[] = {joist_attribute_dim(b->m->attributes)};
+  const uint32_t others = joist_attribute_mask(b->m->attributes);
+  const int dim = joist_attribute_dim(b->m->attributes);
+  int64_t dims[JOIST_RANK_MAX + 1];
+  size_t count = 0;
+  for (int d = 0; d < result_shape(b)->rank; d++)
+    if (d == dim || (others >> d & 1)) dims[count++] = d;
   struct joist_attributes attributes = joist_mask_none;
-  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, 1);
+  joist_attributes_set_list(&attributes, JOIST_ATTRIBUTE_DIMS, dims, count);
   joist_attributes_set(&attributes, JOIST_ATTRIBUTE_DROP, 0);
   const joist_value_id x = joist_mask_filled_anyhow(b, b->m->operands[0], b->m->masks[0]);
   *result = joist_mask_main_operation(b, &x);

@@ -6,7 +6,8 @@
  * A long line is seen as a matrix: its columns are transformed, turned, and its rows (Bailey, "FFTs
  * in external or hierarchical memory", J. Supercomputing 4, 1990). A length with a large prime
  * factor becomes a convolution of a length without (Bluestein, IEEE Trans. Audio 18, 1970). Which
- * way is taken depends on the shape alone. */
+ * way is taken depends on the shape alone. Along several dims, real numbers are transformed to the
+ * first half of the first one, and the rest is copied from that. */
 #include <string.h>
 
 #include "core/base/parallel.h"
@@ -36,7 +37,9 @@ static joist_status shape_with(const struct joist_shape *shape,
                                struct joist_shape *result, struct joist_error *error) {
   const int dim = joist_attribute_dim(attributes);
   *result = *shape;
-  const joist_status status = joist_shape_needs_dim(shape, dim, error);
+  joist_status status = joist_shape_needs_dim(shape, dim, error);
+  for (int d = shape->rank; d < JOIST_RANK_MAX && status == JOIST_OK; d++)
+    if (joist_attribute_mask(attributes) >> d & 1) status = joist_shape_needs_dim(shape, d, error);
   if (status == JOIST_OK) result->extent[dim] = (uint32_t)extent;
   return status;
 }
@@ -61,9 +64,15 @@ joist_status joist_irfft_shape(const struct joist_shape *const *shapes,
 
 /* ---- lines side by side ---- */
 
+/* Lines of an array. Of the results of real numbers only the first `half` of each `whole` are. */
+struct place {
+  struct joist_lines lines;
+  size_t half, whole;
+};
+
 struct batch {
   const struct joist_fft_job *job;
-  struct joist_lines in, out;
+  struct place in, out;
   const char *from;
   char *to;
   size_t lines;
@@ -71,14 +80,20 @@ struct batch {
   size_t room; /* bytes of a worker */
 };
 
+/* The first element of a line. */
+static size_t start_of(const struct place *place, size_t line) {
+  const struct joist_lines *const lines = &place->lines;
+  if (place->whole > 0) line = line / place->half * place->whole + line % place->half;
+  return line / lines->inner * lines->middle * lines->inner + line % lines->inner;
+}
+
 /* Lines `first` and on, one in each lane; the last of all is repeated. */
-static struct joist_fft_lines lanes_of(const struct batch *b, const struct joist_lines *lines,
+static struct joist_fft_lines lanes_of(const struct batch *b, const struct place *place,
                                        const char *memory, bool pairs, size_t first) {
   const size_t size = b->job->size, parts = pairs ? 2 : 1;
-  struct joist_fft_lines lanes = {.stride = lines->inner * parts};
+  struct joist_fft_lines lanes = {.stride = place->lines.inner * parts};
   for (size_t l = 0; l < b->job->kernel->width; l++) {
-    const size_t line = joist_smaller(first + l, b->lines - 1);
-    const size_t at = line / lines->inner * lines->middle * lines->inner + line % lines->inner;
+    const size_t at = start_of(place, joist_smaller(first + l, b->lines - 1));
     lanes.re[l] = (char *)memory + at * parts * size;
     lanes.im[l] = pairs ? lanes.re[l] + size : NULL;
   }
@@ -196,10 +211,9 @@ static joist_status run_lines(const struct batch *b, const struct joist_run *run
   const size_t out = (job->form == JOIST_FFT_HALF ? 1 : 2) * job->size;
   joist_status status = JOIST_OK;
   for (size_t line = 0; line < b->lines && status == JOIST_OK; line++) {
-    const size_t outer = line / b->in.inner, inner = line % b->in.inner;
-    const char *const from = b->from + (outer * b->in.middle * b->in.inner + inner) * in;
-    char *const to = b->to + (outer * b->out.middle * b->out.inner + inner) * out;
-    status = joist_fft_line(job, from, to, b->in.inner, run, error);
+    const char *const from = b->from + start_of(&b->in, line) * in;
+    char *const to = b->to + start_of(&b->out, line) * out;
+    status = joist_fft_line(job, from, b->in.lines.inner, to, b->out.lines.inner, run, error);
   }
   return status;
 }
@@ -245,6 +259,123 @@ void joist_fft_forget(void) {
   memset(kept, 0, sizeof kept);
 }
 
+/* Transforms the lines along a dim, of which the results have another extent. */
+static joist_status run_dim(struct joist_fft_job job, struct batch *b, const struct joist_run *run,
+                            struct joist_error *error) {
+  b->job = &job;
+  b->lines = b->in.lines.inner * b->in.lines.outer;
+  if (b->lines == 0 || b->out.lines.middle == 0) return JOIST_OK;
+  job.read = joist_smaller(b->in.lines.middle, job.form == JOIST_FFT_HALF ? job.n / 2 + 1 : job.n);
+  const bool single = one_by_one(&job, b->lines);
+  if (!take_tables(&job, single) && !joist_fft_prepare(&job, single, run)) {
+    joist_fft_finish(&job);
+    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  }
+  const joist_status status = single ? run_lines(b, run, error) : run_batch(b, run, error);
+  keep_tables(&job);
+  return status;
+}
+
+/* ---- several dims ---- */
+
+struct mirrored {
+  const struct joist_shape *shape;
+  int dim;       /* of which the first half is there */
+  uint32_t dims; /* the other ones */
+  size_t size;   /* bytes of a real number */
+  char *at;
+};
+
+/* Fills the second half of a line with the conjugates of the first half of its mirror image. */
+static void run_mirror(const void *context, size_t task, size_t worker) {
+  const struct mirrored *const m = context;
+  const size_t n = m->shape->extent[m->dim];
+  size_t rest = task, stride = 1, step = 1, to = 0, from = 0;
+  (void)worker;
+  for (int d = 0; d < m->shape->rank; d++) {
+    const size_t extent = m->shape->extent[d];
+    if (d == m->dim) {
+      step = stride;
+    } else {
+      const size_t at = rest % extent;
+      to += at * stride;
+      from += (m->dims >> d & 1 && at > 0 ? extent - at : at) * stride;
+      rest /= extent;
+    }
+    stride *= extent;
+  }
+  if (m->size == sizeof(double)) {
+    double *const z = (double *)(void *)m->at;
+    for (size_t k = n / 2 + 1; k < n; k++) {
+      const size_t target = 2 * (to + k * step), source = 2 * (from + (n - k) * step);
+      z[target] = z[source];
+      z[target + 1] = -z[source + 1];
+    }
+    return;
+  }
+  const float signs[] = {0.0F, -0.0F};
+  uint64_t sign, z;
+  memcpy(&sign, signs, sizeof sign);
+  for (size_t k = n / 2 + 1; k < n; k++) {
+    memcpy(&z, m->at + (from + (n - k) * step) * sizeof z, sizeof z);
+    z ^= sign;
+    memcpy(m->at + (to + k * step) * sizeof z, &z, sizeof z);
+  }
+}
+
+/* The other dims, between arrays of these shapes; the last of them goes to `to`. */
+static joist_status run_others(struct joist_fft_job job, struct mirrored *m, char *from,
+                               const struct joist_shape *shape, char *to,
+                               const struct joist_run *run, struct joist_error *error) {
+  joist_status status = JOIST_OK;
+  uint32_t left = m->dims;
+  job.scale = 1;
+  for (int d = 0; left != 0 && status == JOIST_OK; d++) {
+    if ((left >> d & 1) == 0) continue;
+    left &= ~(UINT32_C(1) << d);
+    const bool last = left == 0;
+    struct batch b = {.in = {.lines = joist_shape_lines(shape, d)}, .from = from};
+    b.out.lines = joist_shape_lines(last ? m->shape : shape, d);
+    b.to = last ? to : from;
+    if (last && shape->extent[m->dim] != m->shape->extent[m->dim]) {
+      size_t before = 1;
+      for (int k = 0; k < m->dim; k++)
+        if (k != d) before *= shape->extent[k];
+      b.out.half = before * shape->extent[m->dim];
+      b.out.whole = before * m->shape->extent[m->dim];
+    }
+    job.n = shape->extent[d];
+    status = run_dim(job, &b, run, error);
+  }
+  return status;
+}
+
+static size_t elements_of(const struct joist_shape *shape) {
+  return joist_shape_lines(shape, -1).middle;
+}
+
+static joist_status run_dims(struct joist_fft_job job, struct batch *b, struct mirrored *m,
+                             const struct joist_run *run, struct joist_error *error) {
+  const bool real = job.whole;
+  struct joist_shape half = *m->shape;
+  if (real) half.extent[m->dim] = (uint32_t)(job.n / 2 + 1);
+  char *const to = b->to;
+  const size_t elements = elements_of(&half);
+  char *const memory = real ? joist_scratch_allocate(2 * elements * job.size) : to;
+  if (memory == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
+  job.whole = false;
+  b->out.lines = joist_shape_lines(&half, m->dim);
+  b->to = memory;
+  joist_status status = run_dim(job, b, run, error);
+  job.form = JOIST_FFT_COMPLEX;
+  if (status == JOIST_OK) status = run_others(job, m, memory, &half, to, run, error);
+  if (!real) return status;
+  joist_scratch_free(memory);
+  if (status != JOIST_OK) return status;
+  const size_t n = m->shape->extent[m->dim], lines = elements_of(m->shape) / n;
+  return joist_tasks_run(run, lines, n, run_mirror, m, error);
+}
+
 static joist_status run(const struct joist_call *call, enum joist_fft_form form,
                         struct joist_error *error) {
   const struct joist_attributes *const attributes = joist_call_attributes(call);
@@ -252,6 +383,7 @@ static joist_status run(const struct joist_call *call, enum joist_fft_form form,
   const joist_dtype dtype = call->instruction->signature.operand[0];
   const bool real = joist_dtype_real(dtype) == dtype;
   const bool wide = joist_dtype_real(dtype) == JOIST_F64;
+  const struct joist_shape *const shape = &call->result->shape;
   struct joist_fft_job job = {.kernel = joist_fft_find(wide),
                               .size = wide ? sizeof(double) : sizeof(float),
                               .form = form == JOIST_FFT_COMPLEX && real ? JOIST_FFT_REAL : form,
@@ -259,23 +391,14 @@ static joist_status run(const struct joist_call *call, enum joist_fft_form form,
                               .n = length_of(attributes),
                               .reverse = joist_attribute_flag(attributes, JOIST_ATTRIBUTE_REVERSE),
                               .scale = joist_attribute_number(attributes, JOIST_ATTRIBUTE_SCALE)};
-  struct batch b = {.job = &job,
-                    .in = joist_shape_lines(&call->operand[0]->shape, dim),
-                    .out = joist_shape_lines(&call->result->shape, dim),
+  struct batch b = {.in = {.lines = joist_shape_lines(&call->operand[0]->shape, dim)},
+                    .out = {.lines = joist_shape_lines(shape, dim)},
                     .from = call->in[0],
                     .to = call->out[0]};
-  b.lines = b.in.inner * b.in.outer;
-  if (b.lines == 0 || b.out.middle == 0) return JOIST_OK;
-  job.read = joist_smaller(b.in.middle, form == JOIST_FFT_HALF ? job.n / 2 + 1 : job.n);
-  const bool single = one_by_one(&job, b.lines);
-  if (!take_tables(&job, single) && !joist_fft_prepare(&job, single, call->run)) {
-    joist_fft_finish(&job);
-    return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
-  }
-  const joist_status status =
-      single ? run_lines(&b, call->run, error) : run_batch(&b, call->run, error);
-  keep_tables(&job);
-  return status;
+  struct mirrored m = {.shape = shape, .dim = dim, .size = job.size, .at = call->out[0]};
+  m.dims = joist_attribute_mask(attributes) & ~(UINT32_C(1) << dim);
+  if (m.dims == 0 || elements_of(shape) == 0) return run_dim(job, &b, call->run, error);
+  return run_dims(job, &b, &m, call->run, error);
 }
 
 joist_status joist_fft_run(const struct joist_call *call, struct joist_error *error) {

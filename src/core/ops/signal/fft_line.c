@@ -300,8 +300,9 @@ static void fill_tail(const struct split *s) {
   }
 }
 
-joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, char *to,
-                            size_t stride, const struct joist_run *run, struct joist_error *error) {
+joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, size_t stride,
+                            char *to, size_t to_stride, const struct joist_run *run,
+                            struct joist_error *error) {
   const bool direct = (job->form == JOIST_FFT_COMPLEX || job->whole) && job->read == job->n;
   const size_t bytes = joist_round_up(2 * job->m * job->size, ALIGNMENT);
   const size_t tail = job->convolved ? 2 * job->passes[1].n * job->size : 0;
@@ -317,7 +318,7 @@ joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, c
     s.to_re = to + first;
     s.to_im = to + second;
     s.stride = job->whole ? stride : 2 * stride;
-    s.to_stride = 2 * stride;
+    s.to_stride = 2 * to_stride;
     s.scale = job->scale;
     s.conjugate = job->whole && job->reverse;
   } else {
@@ -326,7 +327,7 @@ joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, c
   }
   if (job->convolved) fill_tail(&s);
   const joist_status status = run_split(&s, run, error);
-  if (status == JOIST_OK && !direct) write_line(job, line, stride, to);
+  if (status == JOIST_OK && !direct) write_line(job, line, to_stride, to);
   joist_scratch_free(memory);
   return status;
 }

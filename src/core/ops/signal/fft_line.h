@@ -55,9 +55,9 @@ void joist_fft_finish(struct joist_fft_job *job);
  * result is. */
 void *joist_fft_lanes(const struct joist_fft_job *job, size_t given, void *lanes, void *spare);
 
-/* Transforms a line of elements that are `stride` apart, on all threads. */
-joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, char *to,
-                            size_t stride, const struct joist_run *run,
+/* Transforms a line of elements that are `stride` apart to others, on all threads. */
+joist_status joist_fft_line(const struct joist_fft_job *job, const char *from, size_t stride,
+                            char *to, size_t to_stride, const struct joist_run *run,
                             struct joist_error *error) JOIST_MUST_CHECK;
 
 #endif
