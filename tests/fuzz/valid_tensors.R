@@ -4,7 +4,9 @@ pick <- function(x) x[[sample.int(length(x), 1L)]]
 chance <- function(p) runif(1L) < p
 
 all_dtypes <- grep("^(bool|[a-z]+(8|16|32|64|128))$", dtypes(), value = TRUE) # no narrow ones
-dtype_kinds <- c(bool = "bool", i = "int", ui = "uint", f = "float", bf = "float", c = "complex")
+dtype_kinds <- c(
+  bool = "bool", i = "int", ui = "uint", f = "float", bf = "float", c = "complex", bc = "complex"
+)
 dtype_kinds <- vapply(all_dtypes, function(dtype) dtype_kinds[[sub("[0-9]+$", "", dtype)]], "")
 dtype_sizes <- ifelse(all_dtypes == "bool", 1, as.integer(sub("^[a-z]+", "", all_dtypes)) / 8)
 
