@@ -97,14 +97,17 @@ user_loops <- c("while", "if", "for", "scan", "associative_scan", "switch", "app
 # Values that did not fit: results of integer operations that wrapped, or elements that an implicit
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
-  # These are steps of other functions, too, but what loops over code of the user.
-  if (facts$op %of% c("convert", "add", "mul", "abs")) {
-    loops <- if (facts$op != "convert") user_loops
-    called <- called_operation(sys.nframe() - 1L)
-    facts$called <- setdiff(called, c("convert", "compute", loops))
+  frame <- sys.nframe() - 1L
+  message <- function(facts, file, line) {
+    # These are steps of other functions, too, but what loops over code of the user.
+    if (facts$op %of% c("convert", "add", "mul", "abs")) {
+      loops <- if (facts$op != "convert") user_loops
+      facts$called <- setdiff(called_operation(frame), c("convert", "compute", loops))
+    }
+    changed_message(facts, file, line)
   }
   tell_facts(
-    facts, places, sys.nframe() - 1L, changed_message, "joist_changed_values_%s",
+    facts, places, frame, message, "joist_changed_values_%s",
     "joist_value_error",
     "joist_warning", c("dtype", "count", "position")
   )

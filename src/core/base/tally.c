@@ -50,3 +50,11 @@ bool joist_tally_has(struct joist_tally *tally, const void *program, uint32_t in
   unlock(tally);
   return before;
 }
+
+void joist_tally_merge(struct joist_tally *tally, struct joist_tally *from) {
+  if (joist_tally_suspected(from)) joist_tally_suspect(tally);
+  for (size_t k = 0; k < from->count; k++) {
+    const struct joist_finding *const f = &from->found[k];
+    joist_tally_add(tally, f->program, f->instruction, f->kind, f->count, f->first);
+  }
+}

@@ -40,6 +40,9 @@ void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t in
 bool joist_tally_has(struct joist_tally *tally, const void *program, uint32_t instruction,
                      joist_found kind, size_t first);
 
+/* Adds all that another one has. */
+void joist_tally_merge(struct joist_tally *tally, struct joist_tally *from);
+
 static inline void joist_tally_suspect(struct joist_tally *tally) {
   atomic_store_explicit(&tally->suspected, true, memory_order_relaxed);
 }

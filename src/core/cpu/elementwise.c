@@ -61,11 +61,12 @@ struct worker {
   char *kept;
   char *rows; /* per sink and depth: a combined row */
   uint32_t depth;
-  size_t width;         /* of the rows that are being combined */
-  size_t result;        /* where they are combined to */
-  bool fresh;           /* the next row is the first */
-  size_t failure;       /* SIZE_MAX, or the index of the first element that failed, and */
-  uint32_t instruction; /* where */
+  size_t width;              /* of the rows that are being combined */
+  size_t result;             /* where they are combined to */
+  bool fresh;                /* the next row is the first */
+  size_t failure;            /* SIZE_MAX, or the index of the first element that failed, and */
+  uint32_t instruction;      /* where */
+  struct joist_tally *tally; /* of the run; or its own, which is added to that */
 };
 
 static char *address(const struct loop *loop, struct joist_ref ref, size_t first, char *arena) {
@@ -204,26 +205,28 @@ static void fold_rows(const struct loop *loop, struct worker *worker, const stru
 
 /* ---- tiles ---- */
 
-static size_t step_run(const struct loop *loop, const struct joist_step *step, size_t first,
-                       size_t n, const void *const *in, void *out) {
+static size_t step_run(const struct loop *loop, const struct worker *worker,
+                       const struct joist_step *step, size_t first, size_t n, const void *const *in,
+                       void *out) {
   return joist_step_is_watched(step)
-             ? joist_watch_run(loop->plan->program, step, first, n, in, out, loop->tally)
+             ? joist_watch_run(loop->plan->program, step, first, n, in, out, worker->tally)
              : joist_step_run(step, n, in, out);
 }
 
 /* A step past the caches, piece by piece: the stores of one overlap with the loads of the next. */
-static size_t run_streamed(const struct loop *loop, const struct joist_step *step, size_t first,
-                           size_t n, const void *const *in, char *out) {
+static size_t run_streamed(const struct loop *loop, const struct worker *worker,
+                           const struct joist_step *step, size_t first, size_t n,
+                           const void *const *in, char *out) {
   _Alignas(JOIST_LINE) char piece[STREAMED * JOIST_ELEMENT_MAX];
   const size_t size = step->out.size;
   const size_t most = size * STREAMED < STREAMED_BYTES ? STREAMED_BYTES / size : STREAMED;
-  size_t k = joist_watch_stream(loop->plan->program, step, first, n, in, out, loop->tally);
+  size_t k = joist_watch_stream(loop->plan->program, step, first, n, in, out, worker->tally);
   for (; k < n; k += most) {
     const size_t m = joist_smaller(n - k, most);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
-    const size_t done = step_run(loop, step, first + k, m, part, piece);
+    const size_t done = step_run(loop, worker, step, first + k, m, part, piece);
     if (done < m) return k + done;
     const size_t whole = m * size / JOIST_LINE;
     loop->stream(whole, piece, out + k * size);
@@ -331,8 +334,8 @@ static bool run_part(const struct loop *loop, struct worker *worker, size_t firs
         const bool streamed = loop->stream != NULL &&
                               joist_step_streams(loop->group, step, loop->stream_from) &&
                               (uintptr_t)out % JOIST_LINE == 0;
-        const size_t done = streamed ? run_streamed(loop, step, first, n, in, out)
-                                     : step_run(loop, step, first, n, in, out);
+        const size_t done = streamed ? run_streamed(loop, worker, step, first, n, in, out)
+                                     : step_run(loop, worker, step, first, n, in, out);
         if (done < n) {
           worker->failure = first + done;
           worker->instruction = step->instruction;
@@ -590,6 +593,9 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
   if (loop.cut.rows)
     loop.stride += joist_round_up(
         group->sink_count * JOIST_ROWS_DEPTH * loop.cut.width * loop.accumulator, ALIGNMENT);
+  const size_t after_rows = loop.stride; /* workers that meet at one tally are as slow as one */
+  const bool own_tally = threads > 1 && run->tally != NULL;
+  if (own_tally) loop.stride += joist_round_up(sizeof *run->tally, ALIGNMENT);
   const size_t total = loop.stride * (size_t)threads + ALIGNMENT;
   _Alignas(ALIGNMENT) char stack[STACK_BYTES];
   char *const block = total <= STACK_BYTES ? stack : malloc(total);
@@ -597,11 +603,16 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
   loop.workers = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
   for (int t = 0; t < threads; t++) {
     char *const own = loop.workers + (size_t)t * loop.stride;
-    *(struct worker *)(void *)own =
-        (struct worker){.arena = own + arena, .kept = own + kept, .rows = own + rows};
+    struct joist_tally *const tally =
+        own_tally ? (struct joist_tally *)(void *)(own + after_rows) : run->tally;
+    if (own_tally) joist_tally_init(tally);
+    *(struct worker *)(void *)own = (struct worker){
+        .arena = own + arena, .kept = own + kept, .rows = own + rows, .tally = tally};
     fill_splats(&loop, own + arena);
   }
   const joist_status status = run_tiles(&loop, threads, run, error);
+  for (int t = 0; t < threads && own_tally; t++)
+    joist_tally_merge(run->tally, worker_at(&loop, (size_t)t)->tally);
   for (uint32_t s = 0; s < group->step_count && may_exceed != NULL; s++) {
     const struct joist_step *const step = &plan->steps[group->first_step + s];
     if (step->kind != JOIST_STEP_FOLD || !step->counts_wrapped) continue;

@@ -35,7 +35,7 @@ static struct bounds bounds_of(joist_dtype dtype) {
 static joist_count_wraps *counter_of(const struct joist_program *program,
                                      const struct joist_step *step, size_t first,
                                      struct joist_tally *tally) {
-  const bool plain = step->kind == JOIST_STEP_OPERATION && !step->saturates && !step->by_number &&
+  const bool plain = step->kind == JOIST_STEP_OPERATION && !step->saturates &&
                      !step->masked_result && step->bounds == JOIST_DTYPE_NONE;
   return plain && joist_tally_has(tally, program, step->instruction, JOIST_FOUND_OVERFLOW, first)
              ? (joist_count_wraps *)step->looks[3]
@@ -318,6 +318,19 @@ static size_t run_pieces(struct looking *at, size_t n, const void *const *in, vo
   return n;
 }
 
+/* As joist_count_wraps, beside a second operand that may be one number. */
+static size_t count_tile(const struct joist_step *step, joist_count_wraps *count, size_t n,
+                         const void *const *in, char *out) {
+  if (!step->by_number) return count(n, in, out);
+  char repeated[PIECE * 8];
+  const char *const x = in[0], *const y = second_of(step, joist_smaller(n, PIECE), in, repeated);
+  size_t wrapped = 0;
+  for (size_t k = 0; k < n; k += PIECE)
+    wrapped += count(joist_smaller(n - k, PIECE), (const void *[]){x + k * step->in[0].size, y},
+                     out + k * step->out.size);
+  return wrapped;
+}
+
 size_t joist_watch_run(const struct joist_program *program, const struct joist_step *step,
                        size_t first, size_t n, const void *const *in, void *out,
                        struct joist_tally *tally) {
@@ -325,8 +338,8 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
   if (tally == NULL && !step->saturates) return joist_step_run(step, n, in, out);
   joist_count_wraps *const count = counter_of(program, step, first, tally);
   if (count != NULL) {
-    joist_tally_add(tally, program, step->instruction, JOIST_FOUND_OVERFLOW, count(n, in, out),
-                    first);
+    joist_tally_add(tally, program, step->instruction, JOIST_FOUND_OVERFLOW,
+                    count_tile(step, count, n, in, out), first);
     return n;
   }
   /* The whole tile at once, and then only what may not fit. */
@@ -346,8 +359,8 @@ static size_t count_streamed(const struct joist_step *step, joist_count_wraps *c
     const size_t m = joist_smaller(n - k, SOME);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
-      part[j] = (const char *)in[j] + k * step->in[j].size;
-    wrapped += count(m, part, piece);
+      part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
+    wrapped += count_tile(step, count, m, part, piece);
     lines(m * step->out.size / JOIST_LINE, piece, out + k * step->out.size);
   }
   return wrapped;
@@ -358,7 +371,9 @@ size_t joist_watch_stream(const struct joist_program *program, const struct jois
                           struct joist_tally *tally) {
   struct looking at = {program, step, tally, first};
   joist_may_wrap *const stream = (joist_may_wrap *)step->looks[2];
-  if (stream == NULL || step->bounds != JOIST_DTYPE_NONE || !is_apart(step, in, out)) return 0;
+  if ((tally == NULL && !step->saturates) || stream == NULL || step->bounds != JOIST_DTYPE_NONE ||
+      !is_apart(step, in, out))
+    return 0;
   const size_t whole = n - n % (JOIST_LINE / step->out.size);
   joist_count_wraps *const count = counter_of(program, step, first, tally);
   if (count != NULL) {
@@ -366,8 +381,7 @@ size_t joist_watch_stream(const struct joist_program *program, const struct jois
                     count_streamed(step, count, whole, in, out), first);
     return whole;
   }
-  if (stream(whole, in, out) && (tally != NULL || step->saturates))
-    (void)run_pieces(&at, whole, in, out, true);
+  if (stream(whole, in, out)) (void)run_pieces(&at, whole, in, out, true);
   return whole;
 }
 
