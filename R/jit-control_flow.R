@@ -351,11 +351,9 @@ tensor_first <- function(f, of_numbers = as_r_number) {
       return(f(...))
     }
     parts <- Filter(Negate(is.null), parts)
-    first <- parts[[1L]]
-    seen <- if (is_tensor(first)) is_computed(first) else is_plain_number(first)
     values <- names(parts)
     values <- if (is.null(values)) TRUE else values != "na.rm"
-    if (seen && all(vapply(parts, is_carriable, NA)) || all(vapply(parts, is_own_number, NA))) {
+    if (is_own_number(parts[[1L]]) && all(vapply(parts, is_carriable, NA))) {
       parts[values] <- lapply(parts[values], seen_by_r)
       how <- max(vapply(list(...), mixed, 0L))
       value <- of_numbers(do.call(f, parts, quote = TRUE))

@@ -549,3 +549,38 @@ test_that("what R rounds or multiplies of R integers has R's type", {
   }
   expect_error(jit(function(k) cumsum(c(k, k)))(2000000000L), "does not fit R's integers")
 })
+
+test_that("R numbers that are computed are refused where they do not fit, and compared exactly", {
+  half <- nv_tensor(c(1.5, 2), "f16")
+  bytes <- nv_tensor(c(200L, 7L), "ui8")
+  by_loop <- function(h) {
+    s <- 1
+    while (s < 60000 * h[1]) s <- s * 2
+    h * s
+  }
+  refused <- list(
+    list(function(h) h * (if (h[1] > 1) 70000 else 2), half), list(by_loop, half / 1.5),
+    list(function(h) h * (if (h[1] > 1) 1e300 else 2), nv_convert(half, "f32")),
+    list(function(h) ifelse(h > 1.7, 70000, 2) * h, half),
+    list(function(x, k) x * (k + 1), half, 70000),
+    list(function(x, k) crossprod(x, c(k, 1)), half, 70000),
+    list(function(u, h) u + (if (h[1] > 1) 300L else 2L), bytes, half),
+    list(function(x, k) x + (k - 5L), bytes, 2L)
+  )
+  local_promotion(NULL, on = c(loss = "ok", overflow = "ok"))
+  for (case in refused) {
+    for (f in list(case[[1L]], jit(case[[1L]]))) {
+      expect_error(do.call(f, case[-1L]), "does not fit", class = "joist_value_error")
+    }
+  }
+  expect_identical(as.vector(jit(function(x, k) x * abs(k))(half, -Inf)), c(Inf, Inf))
+  x <- nv_tensor(c("9007199254740993", "16777217", "3"), "i64")
+  compared <- function(x) {
+    k <- if (x[3] > 1L) 9007199254740992 else 3
+    l <- if (x[3] > 1L) 16777216 else 3
+    (x > k) | (x == l)
+  }
+  expect_identical(as.vector(jit(compared)(x)), c(TRUE, FALSE, FALSE))
+  least <- jit(function(k, x) min(k, x))(-1L, nv_tensor(2L, "ui64"))
+  expect_identical(as.vector(least), -1)
+})

@@ -168,6 +168,25 @@ static joist_value_id rounded(SEXP pointer, joist_value_id exact, struct joist_t
                    JOIST_NO_SOURCE);
 }
 
+/* The same where it meets a tensor: a number that does not fit is refused, as R's are. */
+static joist_value_id fitted(SEXP pointer, joist_value_id exact, joist_dtype wanted) {
+  struct joist_program *const program = &joist_r_trace_of(pointer)->program;
+  const struct joist_argument argument = joist_argument_of(program, exact);
+  struct joist_attributes attributes = {.count = 0};
+  joist_attributes_set_type(&attributes, (struct joist_type){wanted, false});
+  struct joist_inference inference;
+  struct joist_error error;
+  joist_r_raise_if(joist_program_infer(joist_rules_at(0), JOIST_OP_CONVERT, &argument, 1,
+                                       &attributes, &inference, &error),
+                   &error);
+  inference.watch = joist_watch_of_conversion(argument.operand.type, wanted, true, 0);
+  struct joist_instruction instruction =
+      joist_instruction_of(JOIST_OP_CONVERT, &inference, &exact, 1, &attributes, 0);
+  instruction.source = joist_r_trace_line(pointer);
+  joist_r_raise_if(joist_program_add(program, &instruction, &inference, &error), &error);
+  return instruction.result;
+}
+
 /* The number of an R number in double. */
 static joist_value_id in_double(SEXP pointer, const struct joist_r_value *value) {
   struct joist_r_value exact = *value;
@@ -267,8 +286,21 @@ static void read_in_full(SEXP pointer, struct joist_r_value *value) {
   value->payload = pointer;
 }
 
+/* Doubles are compared as R's are, exactly. */
+static void read_compared(SEXP pointer, struct joist_r_call *call) {
+  for (size_t k = 0; k < call->count; k++) {
+    struct joist_operand *const operand = &call->values[k].argument.operand;
+    if (joist_dtype_kind(operand->type.dtype) == JOIST_KIND_FLOAT &&
+        exact_around(pointer, &call->values[k]) != 0)
+      operand->literal = true;
+  }
+}
+
 void joist_r_trace_read_numbers(struct joist_r_call *call) {
   if (call->op == JOIST_OP_CONVERT) read_in_full(trace_of_operands(call), &call->values[0]);
+  if (joist_op_class(call->op) == JOIST_CLASS_COMPARE &&
+      !are_r_numbers(trace_of_operands(call), call))
+    read_compared(trace_of_operands(call), call);
   if (joist_operation(call->op)->family == JOIST_FAMILY_ELEMENTWISE)
     read_doubles(trace_of_operands(call), call);
   const bool power = call->op == JOIST_OP_POW;
@@ -365,11 +397,18 @@ static joist_value_id operand_number(SEXP pointer, const struct joist_r_value *v
   struct joist_r_value own = *value;
   own.argument.operand.type =
       joist_r_trace_of(value->payload)->program.values[value->argument.value].type;
-  if (wanted == own.argument.operand.type.dtype ||
-      (kind != JOIST_KIND_FLOAT && kind != JOIST_KIND_COMPLEX))
-    return joist_r_trace_number(pointer, &own, (struct joist_type){wanted, false});
-  const joist_value_id exact = in_double(pointer, value);
-  return wanted == JOIST_F64 ? exact : rounded(pointer, exact, (struct joist_type){wanted, false});
+  const joist_dtype dtype = own.argument.operand.type.dtype;
+  if (kind == JOIST_KIND_FLOAT || kind == JOIST_KIND_COMPLEX) {
+    if (wanted == dtype && wanted == JOIST_F64)
+      return joist_r_trace_number(pointer, &own, (struct joist_type){wanted, false});
+    const joist_value_id exact = in_double(pointer, value);
+    return wanted == JOIST_F64 ? exact : fitted(pointer, exact, wanted);
+  }
+  const joist_value_id number =
+      joist_r_trace_number(pointer, &own, (struct joist_type){wanted, false});
+  const bool whole = joist_dtype_kind(dtype) == JOIST_KIND_INT && kind != JOIST_KIND_BOOL;
+  return whole && wanted != dtype && !joist_r_has_missing(value) ? fitted(pointer, number, wanted)
+                                                                 : number;
 }
 
 /* ---- instructions ---- */
