@@ -50,9 +50,15 @@ nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, devi
   if (is.null(wide)) {
     stop_joist("joist_dtype_error", "nv_linspace() gives numbers, not ", format(dtype))
   }
+  intervals <- max(steps - 1, 1)
+  if (wide == "f64" && is_finite_number(start) && is_finite_number(end)) {
+    x <- start + (seq_len(steps) - 1) * ((end - start) / intervals) # as the operations below
+    x[steps] <- end
+    x[min(steps, 1)] <- start
+    return(place_on(nv_convert(nv_tensor(x, "f64"), dtype, ambiguous), device))
+  }
   first <- one_number(start, "start", wide)
   last <- one_number(end, "end", wide)
-  intervals <- max(steps - 1, 1)
   whole <- dtype_kind(dtype) %of% c("int", "uint")
   number <- beside(nv_iota(1L, if (whole) "ui64" else wide, steps, start = 0), first)
   x <- if (whole) {
@@ -71,6 +77,11 @@ nv_linspace <- function(start, end, steps, dtype = NULL, ambiguous = FALSE, devi
   place_on(nv_convert(x, dtype, ambiguous), device)
 }
 
+# Differences of such doubles are finite.
+is_finite_number <- function(x) {
+  is.double(x) && !is.object(x) && length(x) == 1L && isTRUE(abs(x) < 8e307)
+}
+
 # The dtype of a quotient of such numbers.
 quotient_dtype <- function(from, to) {
   one_of <- function(x) {
@@ -82,6 +93,9 @@ quotient_dtype <- function(from, to) {
 
 # Both ends are exact, or told of.
 tell_of_end <- function(x, dtype) {
+  if (dtype %of% c("f32", "f64") && is_finite_number(x) && abs(x) <= 2^24) {
+    return()
+  }
   whole <- if (is_tensor(x)) is_integer_dtype(x) else is.numeric(x) && isTRUE(x == round(x))
   if (whole && !is_traced(x)) {
     if (is.double(x) && !is_tensor(x)) x <- nv_tensor(x, "f64")

@@ -104,7 +104,8 @@ dims_by_name <- function(dims, x, name = "dims") {
 # Numbers of different dimensions of `x`, which may be given by name.
 dims_of <- function(dims, x, name = "dims", single = FALSE) {
   dims <- dims_by_name(dims, x, name)
-  check_dims(dims, name, ndims(x), single)
+  rank <- ndims(x)
+  if (!is_one_of(dims, rank)) check_dims(dims, name, rank, single)
   dims
 }
 
