@@ -88,7 +88,8 @@ quotient_dtype <- function(from, to) {
     x <- as_operand(x)
     nv_aval(dtype(x), integer(), ambiguous(x))
   }
-  dtype(nv_div(one_of(from), one_of(to)))
+  first <- one_of(from)
+  dtype(nv_div(first, if (is_finite_number(from) && is_finite_number(to)) first else one_of(to)))
 }
 
 # Both ends are exact, or told of.
@@ -180,8 +181,9 @@ nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device 
 }
 
 sequence_dtype <- function(given) {
-  plain <- vapply(given, function(x) is.numeric(x) && !is.object(x), NA)
-  if (all(plain)) {
+  plain <- TRUE
+  for (x in given) plain <- plain && is.numeric(x) && !is.object(x)
+  if (plain) {
     whole <- if (is.null(given$by)) is_whole(given$from) else all(vapply(given, is.integer, NA))
     return(dtype_or_default(NULL, if (whole) 1L else 0))
   }
@@ -210,7 +212,7 @@ float_sequence <- function(given) {
 
 # In 64 bits that wrap.
 whole_sequence <- function(given, dtype) {
-  up <- length(given) == 2L && all(vapply(given, is_whole, NA)) && given$from <= given$to
+  up <- is.null(given$by) && is_whole(given$from) && is_whole(given$to) && given$from <= given$to
   if (up && format(dtype) %of% c("i32", "i64")) {
     ends <- c(given$from, given$to)
     return(nv_iota(1L, dtype, ends[2L] - ends[1L] + 1, ends[1L]))

@@ -262,6 +262,9 @@ within_body <- function(body, expr) {
 
 # In a body all operations are traced; this is for those whose values are needed at once.
 outside_bodies <- function(expr) {
+  if (!is_tracing()) {
+    return(expr)
+  }
   in_session(.Call(joist_r_push_trace, session()$trace, FALSE, NULL), expr)
 }
 
