@@ -217,7 +217,8 @@ is.matrix.nv_tensor <- function(x) {
 }
 
 refuse_to_write_na <- function(x, advice) {
-  if (length(attr(x, "dtype", TRUE)) > 1L && !is.null(writing_frame())) {
+  # In this order, as all elements are searched for the attribute.
+  if (!is.null(writing_frame()) && length(attr(x, "dtype", TRUE)) > 1L) {
     stop_joist(
       "joist_value_error", "write.table() would write NA for some elements of a matrix of ",
       format(dtype(x)), "; ", advice

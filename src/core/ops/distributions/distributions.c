@@ -69,14 +69,16 @@ struct value {
   double y[MOST_RESULTS];
 };
 
-static const double *value_of(const struct work *w, const double x[MOST_OPERANDS], size_t *found) {
-  static _Thread_local struct value recent[1 << RECENT_BITS];
+static const double *value_of(const struct work *w, const double x[MOST_OPERANDS],
+                              struct value *recent, size_t *found) {
   uint64_t bits[MOST_OPERANDS], hash = 0;
   memcpy(bits, x, sizeof bits);
-  for (int k = 0; k < MOST_OPERANDS; k++) hash = joist_hash_word(hash, bits[k]);
+  for (uint32_t k = 0; k < w->operands; k++) hash = joist_hash_word(hash, bits[k]);
   struct value *const v = &recent[hash * JOIST_GOLDEN >> (64 - RECENT_BITS)];
-  if (v->function == w->function && memcmp(v->bits, bits, sizeof bits) == 0 &&
-      memcmp(&v->form, &w->form, sizeof v->form) == 0) {
+  bool same = v->function == w->function && v->form.lower == w->form.lower &&
+              v->form.logarithm == w->form.logarithm;
+  for (uint32_t k = 0; k < w->operands; k++) same &= v->bits[k] == bits[k];
+  if (same) {
     ++*found;
   } else {
     w->function(x, w->form, v->y);
@@ -88,6 +90,7 @@ static const double *value_of(const struct work *w, const double x[MOST_OPERANDS
 }
 
 static void compute_block(const void *context, size_t block, size_t worker) {
+  static _Thread_local struct value recent[1 << RECENT_BITS];
   (void)worker;
   const struct work *const w = context;
   const struct joist_call *const call = w->call;
@@ -108,7 +111,7 @@ static void compute_block(const void *context, size_t block, size_t worker) {
     double own[MOST_RESULTS];
     const double *y = own;
     if (inside && (i < LOOKED_UP || found > 0))
-      y = value_of(w, x, &found);
+      y = value_of(w, x, recent, &found);
     else
       w->function(x, w->form, own);
     for (uint32_t r = 0; r < w->results; r++) out[r][i] = y[r];
