@@ -88,7 +88,8 @@ derived_function <- function(f, wrt, compute, symmetric = NULL) {
 function_like <- function(f, run) {
   made <- function() NULL
   formals(made) <- formals(args(f))
-  body(made) <- as.call(list(quote(.run), collected_arguments(formals(made))))
+  code <- as.call(list(quote(.run), collected_arguments(formals(made))))
+  body(made) <- structure(code, joist_rewritten = TRUE) # nothing of it is traced otherwise
   environment(made) <- list2env(list(.run = run), parent = topenv())
   made
 }

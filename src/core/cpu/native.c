@@ -24,7 +24,7 @@ enum {
   WORTH = 5000000,
   LONG_RUN = 20 * WORTH,
   PART_WORTH = 4 * WORTH,
-  LOOK_WORTH = WORTH / 2,
+  LOOK_WORTH = WORTH / 8,
   FEWER = 20,
   GROUP_COST = 30,
   STEP_COST = 15,
@@ -179,9 +179,12 @@ joist_status joist_native_look(const struct joist_plan *plan, const struct joist
   if (*ready) return JOIST_OK;
   site->code.work += turns * site->turn;
   const bool waits = run->native == JOIST_NATIVE_WAIT;
-  if (!waits && !has_done_enough(plan, &site->code, WORTH)) return JOIST_OK;
+  const bool enough = waits || has_done_enough(plan, &site->code, WORTH);
+  /* Code that is there already is worth its text before a long run. */
+  const struct joist_instruction *const i = &plan->program->instructions[group->instruction];
+  if (!enough && turns_of(plan->program, i) < PART_WORTH / (site->turn + 1)) return JOIST_OK;
   if (site->code.entry == NULL && joist_native_is_configured()) write_source(site, plan, group);
-  const bool compile = waits || turns == 0 || site->code.work >= LONG_RUN;
+  const bool compile = waits || (enough && (turns == 0 || site->code.work >= LONG_RUN));
   const joist_status status = ask(&site->code, compile, run, error);
   *ready = site->code.function != NULL;
   return status;
