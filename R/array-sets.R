@@ -27,7 +27,7 @@ nv_unique <- function(x, inverse = FALSE, counts = FALSE, index = FALSE) {
   check_flag(inverse, "inverse")
   check_flag(counts, "counts")
   check_flag(index, "index")
-  x <- carried_number(x)
+  x <- number_in_full(x)
   values <- unique(x)
   if (!inverse && !counts && !index) {
     return(values)
@@ -101,7 +101,9 @@ elements_in <- function(x, y, found) {
 #' @export
 nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density = FALSE) {
   check_flag(density, "density")
-  x <- nv_flatten(carried_number(x))
+  x <- carried_number(x)
+  extents <- shape(x)
+  x <- nv_flatten(x)
   check_real(x)
   if (density) check_real(weights)
   valid <- is.null(range) || is.numeric(range) && !is.object(range) && length(range) == 2L &&
@@ -119,7 +121,7 @@ nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density =
   n <- length(breaks) - 1L
   if (n < 1L) stop_joist("joist_value_error", "`breaks` must be two numbers or more")
   bin <- by_anvil(nv_ifelse(nv_eq(x, breaks[n + 1L]), n, nv_digitize(x, breaks)))
-  counts <- nv_tabulate(bin, n, weights)
+  counts <- nv_tabulate(bin, n, if (!is.null(weights)) weights_in_a_row(weights, x, extents))
   if (density) {
     wide <- nv_convert(breaks, "f64")
     widths <- slice_along(wide, 1L, 2L, n) - slice_along(wide, 1L, 1L, n)
@@ -127,6 +129,17 @@ nv_histogram <- function(x, breaks = 10, range = NULL, weights = NULL, density =
     counts <- counts / (nv_reduce_sum(counts) * widths)
   }
   list(counts = counts, breaks = breaks)
+}
+
+weights_in_a_row <- function(weights, x, extents) {
+  own <- part_shape(weights)
+  if (length(own) > 1L && !identical(own, extents)) {
+    stop_joist(
+      "joist_shape_error", "`weights` have the shape ", extents_text(own), ", not ",
+      extents_text(extents)
+    )
+  }
+  nv_flatten(tensor_beside(weights, x))
 }
 
 equal_breaks <- function(x, n, range) {

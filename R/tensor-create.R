@@ -398,8 +398,15 @@ as.complex.nv_tensor <- function(x, ...) {
 #' @export
 as.character.nv_tensor <- function(x, ...) {
   text <- as.vector.nv_tensor(x, "character")
-  mark <- writing_frame()$dec
-  if (is.null(mark) || mark == ".") text else gsub(".", mark, text, fixed = TRUE)
+  mark <- c(writing_frame()$dec, getOption("OutDec"))[1L]
+  if (is_float_dtype(x) && !getOption("scipen") %of% 0) {
+    # R chooses between both notations of these digits.
+    finite <- is.finite(suppressWarnings(as.numeric(text)))
+    text[finite] <- as.character(as.numeric(text[finite]))
+    if (getOption("OutDec") != ".") text <- gsub(getOption("OutDec"), ".", text, fixed = TRUE)
+  }
+  exact <- mark == "." || is_integer_dtype(x) || dtype(x) == "bool"
+  if (exact) text else gsub(".", mark, text, fixed = TRUE)
 }
 
 # The frame of write.table() where that calls, which tells as.character() nothing of its decimal

@@ -124,7 +124,12 @@ tensor_beside <- function(x, other) {
 
 # The same, and an R number is exact beside whatever it is.
 exact_beside <- function(x, other) {
-  if (is_tensor(x)) x else beside(carried_number(x), other)
+  if (is_tensor(x)) x else beside(number_in_full(x), other)
+}
+
+# R numbers in full, so that no two of them become one.
+number_in_full <- function(x) {
+  if (is.complex(x) && !is.object(x)) nv_tensor(x, "c128", ambiguous = TRUE) else carried_number(x)
 }
 
 # An R number that gets a dtype because it meets a tensor, as the policy in force wants to know.

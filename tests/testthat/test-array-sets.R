@@ -193,3 +193,19 @@ test_that("no two R doubles of a set become one", {
   expect_identical(as_array(nv_setdiff(x, nv_tensor(3, "f32"))), unique(x))
   expect_identical(type_of(nv_unique(x) * nv_tensor(1, "f32")), "f32")
 })
+
+test_that("sets of R's complex numbers keep these in full", {
+  x <- c(1 + 1e-10 + 0i, 1 + 0i)
+  expect_length(nv_unique(x), 2L)
+  expect_length(nv_union(x[1], x[2]), 2L)
+  expect_identical(as_array(nv_setdiff(x, x[2])), x[1])
+  expect_identical(dtype(nv_union(nv_tensor(1i, "c64"), 2 + 0i)), as_dtype("c64"))
+})
+
+test_that("weights of a histogram may have the shape of the elements", {
+  m <- matrix(1:6, 3)
+  found <- nv_histogram(nv_tensor(m), c(0, 3, 7), weights = nv_tensor(m, "f64"))$counts
+  expect_identical(as_array(found), c(3, 18))
+  expect_identical(as_array(nv_histogram(m, c(0, 3, 7), weights = m * 1)$counts), c(3, 18))
+  expect_error(nv_histogram(m, 2, weights = t(m)), class = "joist_shape_error")
+})

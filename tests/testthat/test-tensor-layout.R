@@ -505,3 +505,18 @@ test_that("rbind() and cbind() label vectors by deparse.level, as base R does", 
   }
   expect_identical(both(nv_tensor(3:4, "i8"), nv_tensor(5:6, "i8")), both(3:4, 5:6))
 })
+
+test_that("as.character() and paste() heed OutDec and scipen as base R does", {
+  values <- c(1.5, 1e15, 1e-7, 123456, 1e5, NA, Inf, NaN, -0.25)
+  options <- list(list(OutDec = ","), list(scipen = 20), list(scipen = -3), list(scipen = 0L))
+  for (option in options) {
+    withr::with_options(option, {
+      expect_identical(paste(nv_tensor(values, "f64")), paste(values))
+      expect_identical(as.character(nv_tensor(values, "f64")), as.character(values))
+      expect_identical(paste(nv_tensor(123456L)), "123456")
+    })
+  }
+  withr::with_options(list(scipen = 20, OutDec = ","), {
+    expect_identical(as.character(nv_tensor(c(0.1, 1e-7))), c("0,1", "0,0000001"))
+  })
+})
