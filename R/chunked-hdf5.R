@@ -70,18 +70,18 @@ open_hdf5 <- function(file, path, node, cf) {
 }
 
 hdf5_dataset <- function(x, path, node) {
-  type <- x$get_type()
-  dtype <- tryCatch(
-    hdf5_dtype(type$to_text(), type$get_size()), joist_dtype_error = function(e) NULL
-  )
-  scalar <- as.character(x$get_space()$get_simple_extent_type()) == "H5S_SCALAR"
+  dtype <- tryCatch(hdf5r_dtype(x), joist_dtype_error = function(e) NULL)
+  extent <- as.character(x$get_space()$get_simple_extent_type())
+  if (extent == "H5S_NULL") {
+    return(if (is.null(dtype)) NULL else nv_chunked(nv_tensor(numeric(), dtype)))
+  }
   if (is.null(dtype)) {
     values <- x$read()
     rank <- length(dim(values))
     if (rank > 1L) values <- aperm(values)
     return(if (rank == 1L) as.vector(values) else values)
   }
-  if (scalar) {
+  if (extent == "H5S_SCALAR") {
     return(nv_chunked(nv_reshape(as_tensor(x), integer())))
   }
   extents <- rev(as.integer(x$dims))
@@ -93,7 +93,7 @@ hdf5_dataset <- function(x, path, node) {
     grown_chunks(chunks, base::pmax(1L, extents), size, 2^24)
   }
   read <- function(low, high, reversed) {
-    at <- Map(seq.int, rev(low), rev(high))
+    at <- Map(function(low, high) low - 1L + seq_len(high - low + 1L), rev(low), rev(high))
     part <- with_hdf5(path, function(file) {
       x <- file[[node]]
       on.exit(x$close())

@@ -146,8 +146,7 @@ as_tensor.H5D <- function(x, na = "missing", ...) {
 
 # Positions in each dimension of a dataset, by 'hdf5r'.
 hdf5_part <- function(x, at) {
-  type <- x$get_type()
-  dtype <- hdf5_dtype(type$to_text(), type$get_size())
+  dtype <- hdf5r_dtype(x)
   extents <- lengths(at)
   if (any(extents == 0L)) {
     return(nv_tensor(numeric(), dtype, extents))
@@ -162,6 +161,14 @@ hdf5_part <- function(x, at) {
     if (length(most) > 0L) stop_hdf5("hdf5r", dtype, most[1L]) # or more, all read as this
   }
   out
+}
+
+# Floats of half a word are of four bytes in memory, where the type that R sees is.
+hdf5r_dtype <- function(x) {
+  type <- x$get_type()
+  stored <- x$get_type(native = FALSE)
+  half <- inherits(stored, "H5T_FLOAT") && stored$get_size() == 2 && stored$get_ebias() == 15
+  if (half) "f16" else hdf5_dtype(type$to_text(), type$get_size())
 }
 
 #' @export

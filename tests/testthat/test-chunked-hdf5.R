@@ -72,3 +72,27 @@ test_that("missing nodes and values that cannot be read exactly are errors", {
   writeLines("text", text)
   expect_error(nv_hdf5(text), "HDF5", class = "joist_value_error")
 })
+
+test_that("empty datasets, those without elements or extents, and half floats are read", {
+  path <- file_of(function(file) {
+    empty <- function(name, type, space) {
+      file$create_dataset(name, dtype = hdf5r::h5types[[type]], space = space, chunk_dims = NULL)
+    }
+    empty("none", "H5T_NATIVE_DOUBLE", hdf5r::H5S$new("null"))
+    empty("rows", "H5T_NATIVE_INT", hdf5r::H5S$new("simple", dims = c(3, 0), maxdims = c(3, 0)))
+    one <- empty("one", "H5T_NATIVE_DOUBLE", hdf5r::H5S$new("scalar"))
+    one$write(args = NULL, value = 2.5)
+    half <- hdf5r::h5types[["H5T_IEEE_F32LE"]]$copy()
+    half$set_fields(15, 10, 5, 0, 10)
+    half$set_size(2)
+    half$set_ebias(15)
+    file$create_dataset("half", c(1.5, -65504), dtype = half)
+  })
+  all <- nv_hdf5(path)
+  expect_identical(as_array(nv_compute(all$none)), numeric())
+  expect_identical(as_array(nv_compute(all$rows)), matrix(integer(), 0, 3))
+  expect_identical(shape(all$one), integer())
+  expect_identical(as_array(nv_compute(all$one)), 2.5)
+  expect_identical(dtype(all$half), as_dtype("f16"))
+  expect_identical(as_array(nv_compute(all$half)), c(1.5, -65504))
+})
