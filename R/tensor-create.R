@@ -212,8 +212,9 @@ is.array.nv_tensor <- function(x) length(shape(x)) > 1L
 
 #' @export
 is.matrix.nv_tensor <- function(x) {
-  refuse_to_write_na(x, "give it as.data.frame(x)")
-  length(shape(x)) == 2L
+  is_one <- length(shape(x)) == 2L
+  if (is_one) refuse_to_write_na(x, "give it as.data.frame(x)")
+  is_one
 }
 
 refuse_to_write_na <- function(x, advice) {

@@ -155,6 +155,8 @@ test_that("data frames with tensors are shown", {
     text <- function(x) utils::capture.output(utils::write.csv2(data.frame(x, y = v)))
     expect_identical(gsub("[ +]", "", text(nv_tensor(v, d))), gsub("[ +]", "", text(v)))
   }
+  long <- nv_tensor("9007199254740993", "i64")
+  expect_output(utils::write.table(long, col.names = FALSE), "9007199254740993")
   utils::write.csv(data.frame(x = nv_tensor(c(0.5, 2), "f16"), y = 1:2), file, row.names = FALSE)
   expect_identical(utils::read.csv(file), data.frame(x = c(0.5, 2), y = 1:2))
 })
