@@ -498,9 +498,8 @@ static joist_status infer_assign(struct decision *d, struct joist_error *error) 
   const struct joist_type own = d->operands[0].type, value = d->operands[last].type;
   const struct joist_operand pair[] = {d->operands[0], d->operands[last]};
   struct joist_type common = own;
-  const bool same = !pair[1].literal && value.dtype == own.dtype;
   joist_status status = infer_layout(d, error);
-  if (status == JOIST_OK && !same)
+  if (status == JOIST_OK && (pair[1].literal || value.dtype != own.dtype))
     status = common_type(d->rules, joist_op_told(d->op), JOIST_PAIR_ASSIGN, pair, &d->answered,
                          &common, error);
   if (status != JOIST_OK) return status;
