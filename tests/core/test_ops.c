@@ -182,7 +182,9 @@ static const char *judge(const struct joist_rules *rules, joist_op op,
   bool joined = true, floated;
   if (class == JOIST_CLASS_ASSIGN) {
     const struct joist_operand pair[2] = {operands[0], operands[arity - 1]};
-    joined = joist_common_type(rules, JOIST_PAIR_COMMON, pair, 2, &join, NULL) == JOIST_OK;
+    /* What is of the own dtype always fits, whatever the rules join it to. */
+    if (pair[1].type.dtype != pair[0].type.dtype)
+      joined = joist_common_type(rules, JOIST_PAIR_COMMON, pair, 2, &join, NULL) == JOIST_OK;
     if (joined && join.dtype == operands[0].type.dtype &&
         !joist_op_has(op, joist_dtype_compute(join.dtype)))
       return status == JOIST_ERROR_DTYPE ? NULL : "of a dtype that it does not have";
