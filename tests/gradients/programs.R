@@ -378,9 +378,8 @@ compare_differences <- function(f, program, own) {
 # Draws have none but by their parameters; loops are compared with their turns written out, in
 # testthat. JAX has no inverses of incomplete gamma and beta functions, and multiplies only at
 # different positions: what is scattered is compared with differences in testthat. Nothing reads
-# what `print` gives. JAX has no products of blocks. Factors in another order,
-# complex eigenvalues, and singular values without vectors are compared with differences in testthat,
-# and so are convolutions.
+# what `print` gives. JAX has no products of blocks. Factors in another order, complex eigenvalues,
+# singular values without vectors, and convolutions are compared with differences in testthat.
 treated <- c(
   unlist(lapply(steps, `[[`, "covers")), "runif", "rnorm", "rexp", "rgamma", "for", "scan", "if",
   "inverse_gamma", "inverse_beta", "print", "require", "scatter_min", "scatter_max", "scatter_mul",
