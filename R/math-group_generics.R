@@ -148,6 +148,8 @@ summary_of_several <- function(generic, parts) {
   number <- if (any(plain)) list(summary_of_plain(generic, unlist(parts[plain])))
   tensors <- lapply(parts[!plain], function(x) {
     part <- summary_of_one(generic, x)
+    # Of R's flags, these are R numbers in traced code, too.
+    if (generic %of% c("sum", "prod") && is_own_number(x)) part <- as_r_number(part)
     if (is_tensor(x)) part else beside(part, first)
   })
   combine <- switch(generic,

@@ -533,6 +533,16 @@ test_that("behind an R number and in R vectors, tensors are R numbers as in the 
   }
 })
 
+test_that("R's flags and numbers behind a tensor leave the dtype of its sum and product", {
+  for (x in list(nv_tensor(c(200L, 7L), "ui8"), nv_tensor(c(2L, 7L), "i16"))) {
+    for (k in list(TRUE, NA, c(TRUE, FALSE), 3L, NA_integer_, 2.5)) {
+      for (f in list(function(x, k) sum(x, k), function(x, k) prod(x, k))) {
+        expect_identical(jit(f)(x, k), f(x, k), info = paste(deparse1(f), deparse1(k), dtype(x)))
+      }
+    }
+  }
+})
+
 test_that("what R rounds or multiplies of R integers has R's type", {
   bytes <- nv_tensor(c(200L, 7L), "ui8")
   code <- c(
