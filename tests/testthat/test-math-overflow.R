@@ -685,7 +685,7 @@ test_that("sums at positions are watched while they are added: random ones besid
   }
 })
 
-test_that("an intermediate value beyond the range is no overflow if the result fits", {
+test_that("an intermediate value beyond the range does not count as overflow if the result fits", {
   far <- "9000000000000000000"
   x <- nv_tensor(c(paste0("-", far), far, far), "i64")
   y <- nv_tensor(c(far, far, paste0("-", far)), "i64")
