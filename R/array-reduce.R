@@ -89,8 +89,9 @@ nv_range <- function(x, dims = NULL, drop = TRUE, na_rm = FALSE) {
   high <- nv_reduce_max(x, dims, drop, na_rm)
   if (!is_chunked(low)) {
     extents <- c(1L, shape(low))
-    both <- function() .Call(joist_r_concatenate, list(low, high), 1L, list(extents, extents))
-    return(if (is_int64(low)) by_anvil(both()) else both())
+    return(joined_as(low, .Call(
+      joist_r_concatenate, list(low, high), 1L, list(extents, extents)
+    )))
   }
   first <- nv_tensor(c(TRUE, FALSE), shape = c(2L, rep_len(1L, ndims(low))))
   nv_ifelse(first, nv_unsqueeze(low, 1L), nv_unsqueeze(high, 1L))

@@ -66,8 +66,8 @@ elements_in <- function(x, y, found) {
   if (missing(x)) stop_missing("x")
   if (missing(y)) stop_missing("y")
   values <- unique(if (is_plain_numbers(x)) as.vector(x) else exact_beside(x, y))
-  at <- nv_match(values, y)
-  exact_beside(values, y)[by_anvil(if (found) at != 0L else at == 0L)]
+  is_found <- nv_is_in(values, y)
+  exact_beside(values, y)[if (found) is_found else !is_found]
 }
 
 #' Histograms

@@ -131,12 +131,14 @@ Summary.nv_tensor <- function(..., na.rm = FALSE) {
   summary_of_several(.Generic, list(...))
 }
 
-# Of one dtype, which some rules do not join with itself.
 both_ends <- function(low, high) {
   force(low)
   force(high)
-  if (is_int64(low)) by_anvil(nv_concatenate(low, high)) else nv_concatenate(low, high)
+  joined_as(low, nv_concatenate(low, high))
 }
+
+# What is joined of values of the dtype of `x`, which some rules do not join with itself.
+joined_as <- function(x, expr) if (is_int64(x)) by_anvil(expr) else expr
 
 summary_of_several <- function(generic, parts) {
   # As in base R, arguments without elements are ignored.

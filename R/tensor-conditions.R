@@ -107,8 +107,7 @@ changed_values <- function(facts, places) {
     changed_message(facts, file, line)
   }
   tell_facts(
-    facts, places, frame, message, "joist_changed_values_%s",
-    "joist_value_error",
+    facts, places, frame, message, "joist_changed_values_%s", "joist_value_error",
     "joist_warning", c("dtype", "count", "position")
   )
 }

@@ -138,7 +138,7 @@ void joist_c_add_group(struct writer *w, uint32_t b, uint32_t g) {
                      .manner = group->count == 1 ? JOIST_C_ALONE : JOIST_C_RUN,
                      .count = group->count};
   if (group->count == 0) return;
-  if (group->count >= JOIST_PARALLEL_FROM / (group->work + 1) || /* which threads share */
+  if (group->count * group->work >= JOIST_PARALLEL_FROM || /* which threads share */
       !joist_code_lower(plan, group, options, w->lowered) ||
       (group->sink_count > 0 && (!folds_at_once(plan, group) || watches_sinks(plan, group))) ||
       (joist_c_has_form(w, &at, JOIST_C_CHECKED, false) &&

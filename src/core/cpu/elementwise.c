@@ -593,8 +593,9 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
   if (loop.cut.rows)
     loop.stride += joist_round_up(
         group->sink_count * JOIST_ROWS_DEPTH * loop.cut.width * loop.accumulator, ALIGNMENT);
-  const size_t after_rows = loop.stride; /* workers that meet at one tally are as slow as one */
+  /* Workers that share a tally wait for each other. */
   const bool own_tally = threads > 1 && run->tally != NULL;
+  const size_t after_rows = loop.stride;
   if (own_tally) loop.stride += joist_round_up(sizeof *run->tally, ALIGNMENT);
   const size_t total = loop.stride * (size_t)threads + ALIGNMENT;
   _Alignas(ALIGNMENT) char stack[STACK_BYTES];
