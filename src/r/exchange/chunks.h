@@ -10,8 +10,8 @@ SEXP joist_r_from_chunk(SEXP bytes, SEXP dtype, SEXP shape, SEXP c_order, SEXP s
 SEXP joist_r_to_chunk(SEXP x, SEXP c_order, SEXP swapped);
 /* A list of the tensors in files: of one that is not there NULL, of one that is broken FALSE. And
  * tensors to files. `codecs` are names, in the order in which they pack; `parts` is NULL or the
- * offset and the size of each chunk in its file. `low` is NULL, to read whole chunks, or a matrix of
- * where the box to be read of each chunk begins, counted from 0; then `extents` is one of the
+ * offset and the size of each chunk in its file. `low` is NULL, to read whole chunks, or a matrix
+ * of where the box to be read of each chunk begins, counted from 0; then `extents` is one of the
  * extents of these boxes. */
 SEXP joist_r_read_chunks(SEXP paths, SEXP parts, SEXP codecs, SEXP dtype, SEXP shape, SEXP c_order,
                          SEXP swapped, SEXP low, SEXP extents);
