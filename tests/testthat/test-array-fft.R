@@ -193,6 +193,14 @@ test_that("results round no more than those of pocketfft", {
     expect_lt(error_of(function(x) nv_irfft(x, n, 1), half), row[3] * 1.005, label = n)
   }
   expect_identical(as_array(nv_fft(nv_tensor(c(0, 1, 1), "f64")))[2:3], c(-1 + 0i, -1 + 0i))
+  # Roots of unity are the doubles closest to them: sqrt(3) / 2, and some in 113 bits.
+  root <- function(n, k) as_array(nv_fft(nv_tensor(c(0, 1, numeric(n - 2)), "f64")))[k + 1]
+  expect_identical(root(3, 1), complex(real = -0.5, imaginary = -sqrt(3) / 2))
+  expect_identical(Re(root(29, 4)), 0x1.4b76371208a62p-1)
+  expect_identical(
+    Im(root(29, c(3, 10, 13))),
+    c(-0x1.35d9650d47852p-1, -0x1.a7c6da34af89fp-1, -0x1.46f6faf5fcb72p-2)
+  )
   y <- as_array(nv_fft(nv_tensor(rnorm(45), "f64")))
   expect_identical(y[2:45], Conj(rev(y[2:45])))
 })
