@@ -55,6 +55,8 @@
 #' shape(nv_conv(x, edge, stride = 2, padding = "same"))
 #' shape(nv_conv(x, edge, stride = 2, transposed = TRUE))
 #' nv_conv1d(nv_tensor(array(1:5, c(1, 1, 5)), "i32"), array(1L, c(1, 1, 3)))
+#' nv_conv2d(x, edge, stride = 2)
+#' shape(nv_conv3d(nv_fill(1, c(2, 3, 8, 8, 8)), nv_fill(1, c(4, 3, 3, 3, 3))))
 #' @export
 nv_conv <- function(x, kernel, stride = 1, padding = 0, dilation = 1, groups = 1,
                     transposed = FALSE, output_padding = 0, accumulate = NULL) {

@@ -33,6 +33,7 @@
 #' nv_fft(x)
 #' nv_ifft(nv_fft(x))
 #' nv_irfft(nv_rfft(x))
+#' nv_hfft(nv_ihfft(x))
 #' nv_fft(nv_tensor(matrix(1:6, 2), "f32"), dims = 1)
 #' @export
 nv_fft <- function(x, n = NULL, dims = NULL, norm = "backward") {
@@ -135,6 +136,7 @@ transform_lengths <- function(op, n, extents) {
 #' nv_fftfreq(5, d = 0.1)
 #' nv_rfftfreq(5)
 #' nv_fftshift(nv_fftfreq(5))
+#' nv_ifftshift(nv_fftshift(1:5))
 #' @export
 nv_fftfreq <- function(n, d = 1, dtype = "f64") {
   frequencies(n, d, dtype, function(n) c(seq_len((n + 1) %/% 2) - 1, -rev(seq_len(n %/% 2))))

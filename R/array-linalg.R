@@ -37,11 +37,14 @@
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), "f64")
 #' nv_solve(a, c(1, 2))
+#' nv_inv(a)
 #' nv_matmul(nv_solve(a), a)
 #' r <- nv_chol(a)
 #' nv_crossprod(r)
 #' nv_triangular_solve(r, c(1, 2), lower = FALSE, transpose = TRUE)
 #' nv_det(a)
+#' nv_determinant(a)
+#' @concept slogdet
 #' @export
 nv_solve <- function(a, b = NULL, tol = .Machine$double.eps) {
   if (is.null(b)) nv_inv(a, tol) else solve_columns("solve", a, b, condition_from(tol))

@@ -21,6 +21,7 @@
 #'   `nv_eig()` or `nv_eigvals()` is not square.
 #' @examples
 #' x <- nv_tensor(matrix(c(0, -1, 1, 0), 2), "f64")
+#' nv_eig(x)
 #' nv_eigvals(x)
 #' nv_lu(x)
 #' @export

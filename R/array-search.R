@@ -217,6 +217,7 @@ unique.nv_tensor <- function(x, incomparables = FALSE,
 #' nv_which(x > 2, arr.ind = TRUE)
 #' nv_tabulate(nv_tensor(c(2L, 3L, 2L)), nbins = 4)
 #' nv_tabulate(nv_tensor(c(2L, 3L, 2L)), weights = nv_tensor(c(0.5, 1, 2)))
+#' @concept bincount
 #' @export
 nv_which <- function(x, arr.ind = FALSE) { # nolint: object_name_linter.
   check_flag(arr.ind, "arr.ind")

@@ -21,6 +21,8 @@
 #'   rules know no common dtype.
 #' @examples
 #' nv_unique(nv_tensor(c(3, 1, 3)), inverse = TRUE, counts = TRUE)
+#' nv_union(nv_tensor(c(3, 1, 3)), c(1, 2))
+#' nv_intersect(nv_tensor(c(3, 1, 3)), c(1, 2))
 #' nv_setdiff(nv_tensor(c("9007199254740993", "1"), "i64"), 1L)
 #' @export
 nv_unique <- function(x, inverse = FALSE, counts = FALSE, index = FALSE) {

@@ -196,6 +196,7 @@ check_elements <- function(x, what, instead = NULL) {
 #' nv_top_k(x, 2, dim = 1)
 #' nv_take_along(x, nv_argsort(x, dim = 1), dim = 1)
 #' nv_put_along(x, nv_argmax(x, dim = 1, drop = FALSE), 0, dim = 1)
+#' @concept put_along_axis
 #' @export
 nv_top_k <- function(x, k, dim = NULL, decreasing = TRUE) {
   check_flag(decreasing, "decreasing")

@@ -288,6 +288,7 @@ compiled <- new.env(parent = emptyenv())
 #' nv_median(x)
 #' nv_median(x, dims = 2)
 #' nv_quantile(x, c(0.25, 0.75), dims = 2)
+#' nv_percentile(x, 90)
 #' quantile(x)
 #' median(nv_tensor(c(3, NA, 1), "ui8"), na.rm = TRUE)
 #' @export

@@ -39,6 +39,7 @@
 #' nv_reduce_window(x, 2)
 #' nv_reduce_window(x, c(3, 1), "mean")
 #' shape(nv_max_pool(nv_fill(0, c(8, 3, 32, 32)), 2))
+#' shape(nv_avg_pool(nv_fill(0, c(8, 3, 32, 32)), 2))
 #' nv_unfold(nv_tensor(1:5), 3)
 #' @export
 nv_reduce_window <- function(x, window, fun = "max", stride = 1, padding = 0, dilation = 1,

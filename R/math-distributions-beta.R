@@ -32,6 +32,9 @@
 #' @examples
 #' nv_dbinom(nv_tensor(0:3), size = 3, prob = 0.5)
 #' nv_pbeta(nv_tensor(c(0.1, 0.5), "f64"), 2, 3)
+#' nv_dbeta(nv_qbeta(nv_tensor(0.5, "f64"), 2, 3), 2, 3)
+#' nv_dt(nv_tensor(2, "f64"), df = c(1, 5, 30))
+#' nv_pt(nv_tensor(2, "f64"), df = c(1, 5, 30))
 #' nv_qt(nv_tensor(0.975, "f64"), df = c(1, 5, 30))
 #' @export
 nv_dbeta <- function(x, shape1, shape2, log = FALSE) {

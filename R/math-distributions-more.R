@@ -22,10 +22,18 @@
 #' @inheritSection nv_dexp Errors
 #' @examples
 #' nv_plnorm(nv_tensor(c(0.5, 1, 2), "f64"))
+#' nv_dlnorm(nv_qlnorm(nv_tensor(0.5, "f64")))
+#' nv_dweibull(nv_tensor(1, "f64"), shape = 2)
+#' nv_pweibull(nv_tensor(1, "f64"), shape = 2)
 #' nv_qweibull(nv_tensor(c(0.1, 0.9), "f64"), shape = 2, scale = 3)
 #' nv_dlogis(nv_tensor(c(-1, 0, 1), "f64"))
+#' nv_plogis(nv_qlogis(nv_tensor(0.9, "f64")))
+#' nv_dcauchy(nv_qcauchy(nv_tensor(0.9, "f64")))
 #' nv_pcauchy(nv_tensor(-1e10, "f64"))
 #' nv_qchisq(nv_tensor(0.95, "f64"), df = 1:3)
+#' nv_dchisq(nv_tensor(2, "f64"), df = 1:3)
+#' nv_pchisq(nv_tensor(2, "f64"), df = 1:3)
+#' nv_df(nv_qf(nv_tensor(0.5, "f64"), 2, 10), 2, 10)
 #' nv_pf(nv_tensor(c(1, 4), "f64"), 2, 10, lower.tail = FALSE)
 #' @export
 nv_dlnorm <- function(x, meanlog = 0, sdlog = 1, log = FALSE) {
@@ -292,7 +300,11 @@ nv_qf <- function(p, df1, df2, lower.tail = TRUE, log.p = FALSE) {
 #' @inheritSection nv_dexp Errors
 #' @examples
 #' nv_dgeom(nv_tensor(0:3), 0.5)
+#' nv_pgeom(nv_qgeom(nv_tensor(0.9), 0.5), 0.5)
 #' nv_pnbinom(nv_tensor(0:3), size = 2, prob = 0.5)
+#' nv_dnbinom(nv_qnbinom(nv_tensor(0.9), size = 2, prob = 0.5), size = 2, prob = 0.5)
+#' nv_dhyper(nv_tensor(0:5), m = 10, n = 20, k = 5)
+#' nv_phyper(nv_tensor(0:5), m = 10, n = 20, k = 5)
 #' nv_qhyper(nv_tensor(c(0.1, 0.9)), m = 10, n = 20, k = 5)
 #' @export
 nv_dgeom <- function(x, prob, log = FALSE) {

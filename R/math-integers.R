@@ -29,6 +29,7 @@
 #' nv_ctz(nv_tensor(8L, "ui8"))
 #' nv_reverse_bits(nv_tensor(1L, "ui8"))
 #' nv_rotate_left(nv_tensor(129L, "ui8"), 1L)
+#' nv_rotate_right(nv_tensor(129L, "ui8"), 1L)
 #' nv_byteswap(nv_tensor(1L, "i16"))
 #' @export
 nv_gcd <- function(x, y) {

@@ -34,6 +34,11 @@
 #' nv_rbeta(3, 0.5, 0.5, "f64", key)
 #' nv_rnbinom(5, size = 3, mu = 10, key = key)
 #' nv_rhyper(5, m = 10, n = 20, k = 8, key = key)
+#' nv_rgeom(5, prob = 0.3, key = key)
+#' nv_rlogis(2, key = key)
+#' nv_rcauchy(2, key = key)
+#' nv_rchisq(2, df = 3, key = key)
+#' nv_rf(2, df1 = 3, df2 = 10, key = key)
 #' @export
 nv_rlnorm <- function(shape, meanlog = 0, sdlog = 1, dtype = NULL, key = NULL) {
   random_floats("nv_rlnorm", shape, dtype, key, list(meanlog = meanlog, sdlog = sdlog),
