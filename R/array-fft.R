@@ -79,7 +79,8 @@ fourier <- function(op, x, n, dims, norm, reverse) {
   check_choice(norm, "norm", c("backward", "forward", "ortho"))
   n <- transform_lengths(op, n, shape(x)[dims])
   last <- length(dims)
-  scale <- if (norm == "ortho") 1 / sqrt(n) else if (reverse == (norm == "backward")) 1 / n else n^0
+  over <- if (norm == "ortho") sqrt(n) else if (reverse == (norm == "backward")) n else n^0
+  scale <- 1 / base::pmax(over, 1) # lines may be empty
   if (transforms_at_once(op, x, n, dims)) {
     at <- list(dim = dims[1L], dims = dims[-1L], k = n[1L], reverse = reverse, scale = prod(scale))
     return(apply_operation(op, list(x), at))

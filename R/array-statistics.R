@@ -102,10 +102,14 @@ variance <- function(x, dims, drop, correction, root, remove = FALSE, bits = NUL
   }
   wide <- from_least(x, dims)
   distance <- wide - nv_mean(wide, dims, FALSE, na_rm = remove)
-  squares <- nv_reduce_sum(square_size(distance), dims, drop, na_rm = remove)
   n <- nv_scalar(count_reduced(wide, dims), "f64")
-  if (remove) n <- nv_reduce_sum(!nv_is_na(wide), dims, drop, "f64")
-  lost <- square_size(nv_reduce_sum(distance, dims, drop, na_rm = remove)) / n
+  if (remove) { # but not what is NaN as the mean is
+    present <- !nv_is_na(wide)
+    n <- nv_reduce_sum(present, dims, drop, "f64")
+    distance <- nv_ifelse(present, distance, scalar_like(0, wide))
+  }
+  squares <- nv_reduce_sum(square_size(distance), dims, drop)
+  lost <- square_size(nv_reduce_sum(distance, dims, drop)) / n
   rest <- nv_max(n - nv_scalar(correction, "f64"), nv_scalar(0, "f64"))
   result <- (squares - lost) / rest
   like_mean(if (root) nv_sqrt(result) else result, x)

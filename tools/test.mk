@@ -200,7 +200,7 @@ local/python/living-newer: requires := numpy==2.5.5 jax==0.12.0.1 ml_dtypes==0.6
   array-api-strict==2.6.1
 local/python/array-api: requires := pytest==9.2.0 pytest-json-report==1.5.0 \
   hypothesis==6.170.15 ndindex==1.10.1
-local/python/signals: requires := numpy==2.4.6 scipy==1.17.1
+local/python/signals: requires := numpy==2.4.6 scipy==1.17.1 ml_dtypes==0.6.0
 local/python/files: requires := numpy==2.4.6 ml_dtypes==0.6.0 safetensors==0.8.0
 local/python/zarr2: requires := zarr==2.18.7 numcodecs==0.15.1 numpy==1.26.4
 local/python/zarr3: requires := zarr==3.1.6 numpy==2.4.6 dask==2026.8.0 xarray==2026.9.0

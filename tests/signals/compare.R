@@ -1,13 +1,14 @@
 # The functions of calls.csv beside NumPy's and SciPy's, on twenty shapes, in every float and
-# complex dtype that NumPy has, and on subnormal and infinite numbers and NaN:
+# complex dtype that NumPy and ml_dtypes have, and on subnormal and infinite numbers and NaN:
 #
 #   R -f tests/signals/compare.R --args PYTHON [PATTERN]
 #
 # `takes` says what the operands are: x and y of any shape, a vector v, a square matrix m, positive
-# numbers u, probabilities p; with a z also of complex numbers. The peer computes in double. A
-# result may differ by `bound` roundings of each element, of it or its operands, of all elements
-# (their root mean square), of all of lines (times the logarithm of their number) or of a matrix
-# (times its size and condition). Extents are from `least` on. The last line is "counts:".
+# numbers u, probabilities p, integers k; with a z also of complex numbers, with a v vectors only.
+# The peer computes in double. A result may differ by `bound` roundings of each element, of it or
+# its operands, of all elements (their root mean square, or the operand's where the result is one
+# number), of all of lines (times the logarithm of their number) or of a matrix (times its size and
+# condition). Extents are from `least` on. The last line is "counts:".
 arguments <- commandArgs(TRUE)
 Sys.setenv(RETICULATE_PYTHON = arguments[1L])
 suppressMessages(library(joist))
@@ -17,15 +18,16 @@ calls <- calls[grepl(c(arguments[-1L], "")[1L], calls$name), ]
 python <- reticulate::py_run_file(file.path(folder, "peers.py"), convert = FALSE)
 
 set.seed(11)
-lengths <- c(0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 64, 101, 127, 129)
-shapes <- c(as.list(lengths), list(c(1, 5), c(7, 3), c(16, 9), c(3, 4, 5)))
-orders <- c(1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33)
+lengths <- c(0:9, 13, 15:17, 31:33, 63:65, 101, 127:129, 255, 257)
+shapes <- c(as.list(lengths), list(c(1, 5), c(7, 3), c(16, 9), c(3, 4, 5), c(0, 5)))
+orders <- c(1:10, 12, 15:18, 24, 31:33, 48, 63:65)
 wild_numbers <- c(0, -0, NaN, Inf, -Inf, 1, -1, 2^-1074, -2^-1030, 2^-149, 2^-24, 65504, 1e300)
 
 numbers <- function(takes, extents, dtype) {
   n <- prod(extents)
   x <- switch(substr(takes, 1L, 1L),
-    u = stats::rexp(n), p = stats::runif(n), m = rnorm(n) + (n == 1), rnorm(n)
+    u = stats::rexp(n), p = stats::runif(n), m = rnorm(n) + (n == 1),
+    k = sample(seq.int(if (startsWith(dtype, "u")) 0L else -11L, 11L), n, TRUE), rnorm(n)
   )
   if (dtype %in% c("c64", "c128")) x <- complex(real = x, imaginary = rnorm(n))
   if (length(extents) > 1L) x <- array(x, extents)
@@ -34,7 +36,9 @@ numbers <- function(takes, extents, dtype) {
 wild <- function(takes, dtype) {
   pairs <- expand.grid(x = wild_numbers, y = wild_numbers)
   if (substr(takes, 1L, 1L) == "u") pairs <- abs(pairs)
-  lapply(unname(as.list(pairs)), function(x) nv_convert(nv_tensor(x, "f64"), dtype))
+  if (dtype %in% c("c64", "c128")) pairs <- list(complex(real = pairs$x, imaginary = pairs$y))
+  wide <- if (is.list(pairs) && is.complex(pairs[[1L]])) "c128" else "f64"
+  lapply(unname(as.list(pairs)), function(x) nv_convert(nv_tensor(x, wide), dtype))
 }
 in_double <- function(x) {
   nv_convert(x, if (startsWith(format(dtype(x)), "c")) "c128" else "f64")
@@ -68,15 +72,17 @@ for (k in seq_len(nrow(calls))) {
   sizes <- if (startsWith(takes, "m")) {
     lapply(orders[orders >= call$least], rep, 2)
   } else {
-    Filter(function(s) s[1L] >= call$least && (takes != "v" || length(s) == 1L), shapes)
+    Filter(function(s) s[1L] >= call$least && (!grepl("v", takes) || length(s) == 1L), shapes)
   }
-  for (dtype in c("f16", "f32", "f64", if (grepl("z", takes)) c("c64", "c128"))) {
+  dtypes <- c("f16", "bf16", "f32", "f64", if (grepl("z", takes)) c("c64", "c128"))
+  if (startsWith(takes, "k")) dtypes <- c("i8", "i16", "i32", "ui8", "ui16", "ui32")
+  for (dtype in dtypes) {
     for (size in sizes) {
-      operands <- lapply(seq_len(1 + grepl("y", takes)), function(k) numbers(takes, size, dtype))
+      operands <- lapply(seq_len(1 + grepl("y|kk", takes)), function(k) numbers(takes, size, dtype))
       check(call, operands, code, paste0("(", toString(size), ")"))
     }
     if (call$wild == "yes") {
-      check(call, wild(takes, dtype)[seq_len(1 + grepl("y", takes))], code, "wild")
+      check(call, wild(takes, dtype)[seq_len(1 + grepl("y|kk", takes))], code, "wild")
     }
   }
 }

@@ -170,6 +170,11 @@ test_that("lengths, norms and dtypes are as asked for", {
   )
   for (k in seq_along(dtypes)) expect_equal(format(dtype(dtypes[[k]])), names(dtypes)[k])
   expect_identical(shape(nv_fft(nv_tensor(numeric(), "f64"))), 0L)
+  for (norm in c("backward", "forward", "ortho")) { # base R's fft() of no elements has none
+    for (f in list(nv_fft, nv_ifft)) {
+      expect_identical(shape(f(nv_tensor(matrix(0, 5, 0)), norm = norm)), c(5L, 0L), label = norm)
+    }
+  }
   expect_identical(shape(nv_rfft(nv_tensor(matrix(0, 4, 0)), dims = 1)), c(3L, 0L))
 })
 

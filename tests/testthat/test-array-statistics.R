@@ -209,6 +209,18 @@ test_that("dtypes are those of the mean", {
   )
 })
 
+test_that("variances of infinite numbers are base R's, with and without what is missing", {
+  for (v in list(c(Inf, -Inf, 1), c(Inf, 1, 1), c(-Inf, NaN, 1, 2), c(Inf, NA, 1), c(NA, 1, 4))) {
+    x <- nv_tensor(v, "f64")
+    want <- var(v, na.rm = TRUE)
+    expect_identical(as_array(nv_var(x, na_rm = TRUE)), want, label = toString(v))
+    expect_identical(as_array(nv_sd(nv_stack(x, x, dim = 2), 1, na_rm = TRUE)), sqrt(c(want, want)))
+    expect_identical(as_array(nv_rolling(x, length(v), "var", na_rm = TRUE)), want)
+  }
+  x <- nv_tensor(c(5, Inf, -Inf, 1, 1, 1), "f64")
+  expect_identical(as_array(nv_rolling(x, 3, "var")), c(NaN, NaN, NaN, 0))
+})
+
 test_that("complex numbers: the variance is real", {
   for (d in complexes()) {
     v <- complex_values(d)
