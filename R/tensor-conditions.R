@@ -12,9 +12,10 @@ stop_joist <- function(class, ...) raise(class, paste0(...))
 # An implicit promotion that the policy in force refuses or warns about; called from C, before
 # anything is computed. `places` has those that were warned about.
 implicit_promotion <- function(facts, places) {
-  facts$op <- c(called_operation(sys.nframe() - 1L), facts$op)[1L]
+  frames <- own_frames(sys.nframe() - 1L, 0L)
+  facts$op <- c(operation_of(frames), facts$op)[1L]
   tell_facts(
-    facts, places, sys.nframe() - 1L, promotion_message, "joist_implicit_promotion",
+    facts, places, frames, promotion_message, "joist_implicit_promotion",
     "joist_promotion_error",
     "joist_promotion_warning", "result"
   )
@@ -24,11 +25,10 @@ implicit_promotion <- function(facts, places) {
 # functions that they are in, by operation, kind and source reference.
 warned_places <- new.env(parent = emptyenv())
 
-# The place of what C found in `frame`: its name, its call, and what tells it from other places of
+# The place of what C found, with the frame by which the user entered joist: its name, its call, and what tells it from other places of
 # this name, a call in a function. Two functions may have the same expression, and source references
 # do not tell them apart where R keeps none.
-finding_place <- function(facts, frame) {
-  entry <- entry_frame(frame)
+finding_place <- function(facts, entry) {
   call <- if (!is.null(entry)) call_of_frame(entry)
   around <- function_around(entry)
   here <- list(call, if (!is.null(around)) body(around))
@@ -49,14 +49,15 @@ was_told <- function(place, places) {
 # Whether changed_values() would be silent about facts, as it has warned; called from C before a
 # run.
 values_were_told <- function(facts, places) {
-  was_told(finding_place(facts, sys.nframe() - 1L), if (is.null(places)) warned_places else places)
+  place <- finding_place(facts, entry_frame(sys.nframe() - 1L))
+  was_told(place, if (is.null(places)) warned_places else places)
 }
 
-# Tells of what C found in `frame`, by an error, or by a warning once per place, with the fields of
+# Tells of what C found in one of `frames`, those of own_frames(), by an error, or by a warning once per place, with the fields of
 # it that are named and those that all conditions have. The file and the line are NA where C found
 # none.
-tell_facts <- function(facts, places, frame, message, class, error, warning, fields) {
-  place <- finding_place(facts, frame)
+tell_facts <- function(facts, places, frames, message, class, error, warning, fields) {
+  place <- finding_place(facts, outermost(frames))
   # A program that wraps on purpose comes here at every operation: first look at what was told.
   if (is.null(places)) places <- warned_places
   if (!facts$refused && was_told(place, places)) return(invisible())
@@ -83,13 +84,12 @@ function_around <- function(frame) {
 # An error or a warning of a policy, whose classes may have "%s" in place of "error" or "warning".
 judged_condition <- function(classes, refused, error, warning, ...) {
   level <- if (refused) "error" else "warning"
-  structure(
-    class = c(
-      sub("%s", level, classes, fixed = TRUE), if (refused) c(error, "joist_error") else warning,
-      level, "condition"
-    ),
-    list(...)
+  condition <- list(...)
+  class(condition) <- c(
+    sub("%s", level, classes, fixed = TRUE), if (refused) c(error, "joist_error") else warning,
+    level, "condition"
   )
+  condition
 }
 
 user_loops <- c("while", "if", "for", "scan", "associative_scan", "switch", "apply", "vmap")
@@ -97,17 +97,18 @@ user_loops <- c("while", "if", "for", "scan", "associative_scan", "switch", "app
 # Values that did not fit: results of integer operations that wrapped, or elements that an implicit
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(facts, places) {
-  frame <- sys.nframe() - 1L
+  frames <- own_frames(sys.nframe() - 1L, 0L)
   message <- function(facts, file, line) {
     # These are steps of other functions, too, but what loops over code of the user.
     if (facts$op %of% c("convert", "add", "mul", "abs")) {
-      loops <- if (facts$op != "convert") user_loops
-      facts$called <- setdiff(called_operation(frame), c("convert", "compute", loops))
+      called <- operation_of(frames)
+      steps <- c("convert", "compute", if (facts$op != "convert") user_loops)
+      facts$called <- if (!isTRUE(called %of% steps)) called
     }
     changed_message(facts, file, line)
   }
   tell_facts(
-    facts, places, frame, message, "joist_changed_values_%s", "joist_value_error",
+    facts, places, frames, message, "joist_changed_values_%s", "joist_value_error",
     "joist_warning", c("dtype", "count", "position")
   )
 }
@@ -133,9 +134,9 @@ changed_dtypes <- function(from, to) {
 }
 
 changed_message <- function(facts, file, line) {
-  count <- format(facts$count, scientific = FALSE, big.mark = ",")
+  count <- grouped_digits(facts$count)
   one <- facts$count == 1
-  position <- format(facts$position, scientific = FALSE)
+  position <- number_text(facts$position)
   if (!facts$converts) {
     what <- if (one) {
       paste0("1 result of ", facts$dtype, ", at position ", position, ", does")
@@ -206,9 +207,9 @@ beyond_range <- function(facts, from) {
   bounds <- dtype_info(facts$dtype)
   one <- facts$count == 1
   paste0(
-    if (one) "the element" else paste(format(facts$count, big.mark = ","), "elements"), " of ",
+    if (one) "the element" else paste(grouped_digits(facts$count), "elements"), " of ",
     from, if (one) " at position " else ", the first at position ",
-    format(facts$position, scientific = FALSE), if (one) " does" else ", do", " not fit ",
+    number_text(facts$position), if (one) " does" else ", do", " not fit ",
     facts$dtype, " (", format(bounds$min), " to ", format(bounds$max), ")"
   )
 }
@@ -244,7 +245,7 @@ promotion_message <- function(facts, file, line) {
 # function of joist.
 warn_of_view <- function(count, dtype, reason) {
   values <- paste0(
-    "base R read NA for ", format(count, scientific = FALSE), " value", if (count != 1) "s", " of ",
+    "base R read NA for ", number_text(count), " value", if (count != 1) "s", " of ",
     dtype
   )
   message <- switch(reason,
@@ -279,9 +280,10 @@ source_reference <- function() {
 
 # The frame by which the user entered joist: the outermost of own_frames(); NULL if there is none.
 entry_frame <- function(frame, floor = 0L) {
-  frames <- own_frames(frame, floor)
-  if (length(frames) > 0L) frames[length(frames)]
+  outermost(own_frames(frame, floor))
 }
+
+outermost <- function(frames) if (length(frames) > 0L) frames[length(frames)]
 
 # Those of joist's own frames that called each other, from `frame` up, be it through base R's
 # lapply() and the like. Frames up to `floor` do not count. (The caller of a promise may have
@@ -306,9 +308,11 @@ own_frames <- function(frame, floor) {
 # What errors call an operation: the exported function that the user called, without "nv_"; called
 # from C. A function that another one got as an argument, under whose name it was called, counts as
 # called by the user. NULL if there is none.
-called_operation <- function(entry = sys.nframe() - 1L) {
+called_operation <- function() operation_of(own_frames(sys.nframe() - 1L, 0L))
+
+operation_of <- function(frames) {
   found <- NULL
-  for (frame in own_frames(entry, 0L)) {
+  for (frame in frames) {
     name <- grep("^nv_", exported_as(sys.function(frame)), value = TRUE)
     if (length(name) == 0L) next
     found <- sub("^nv_", "", name[1L])

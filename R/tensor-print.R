@@ -171,7 +171,7 @@ count_of <- function(n, what) paste0(grouped_digits(n), " ", what, if (n != 1) "
 
 # Whole numbers in messages, which are the same wherever R's decimal mark is another.
 grouped_digits <- function(n) {
-  format(n, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
+  .Call(joist_r_grouped_digits, n)
 }
 
 #' @export

@@ -20,6 +20,7 @@
 #include "r/audit/promotion_explain.h"
 #include "r/base/arguments.h"
 #include "r/base/conditions.h"
+#include "r/base/findings.h"
 #include "r/base/poison.h"
 #include "r/base/policy.h"
 #include "r/base/session.h"
@@ -106,6 +107,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_integer_text, 1),
     ENTRY(joist_r_exact_doubles, 1),
     ENTRY(joist_r_first_change, 2),
+    ENTRY(joist_r_grouped_digits, 1),
     ENTRY(joist_r_from_bytes, 4),
     ENTRY(joist_r_read_bin, 5),
     ENTRY(joist_r_to_bytes, 2),

@@ -70,7 +70,7 @@ static void check_tally(size_t n, const void *in, joist_dtype from, joist_dtype 
   struct joist_instruction instruction = {.op = JOIST_OP_ADD, .watch = JOIST_WATCH_LOSS};
   const struct joist_program program = {.instructions = &instruction, .instruction_count = 1};
   struct joist_tally tally;
-  joist_tally_init(&tally);
+  joist_tally_init(&tally, false);
   joist_watch_converted(&program, 0, n, in, from, to, false, mask, OFFSET, &tally);
   CHECK_INT(tally.count, want > 0);
   if (tally.count == 0) return;

@@ -601,8 +601,8 @@ static void test_unwatched(void) {
   struct joist_tally tally, all;
   const struct joist_run unwatched = {.threads = 1, .tally = &tally};
   const struct joist_run watched = {.threads = 1, .tally = &all};
-  joist_tally_init(&tally);
-  joist_tally_init(&all);
+  joist_tally_init(&tally, false);
+  joist_tally_init(&all, false);
   CHECK_INT(run_with(copy, inputs, outputs, &unwatched, NULL), JOIST_OK);
   CHECK_INT(run_with(&program, inputs, wanted, &watched, NULL), JOIST_OK);
   CHECK(memcmp(got, want, sizeof want) == 0);

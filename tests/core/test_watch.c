@@ -130,7 +130,7 @@ static void check_operation(joist_op op, joist_dtype dtype, size_t n, int turn) 
                                   .native = JOIST_NATIVE_NEVER,
                                   .tally = &tally};
     void *outputs[] = {out};
-    joist_tally_init(&tally);
+    joist_tally_init(&tally, false);
     memset(out, 0x5a, n * size + 1);
     CHECK_INT(joist_plan_run(plan, (const void *const *)in, outputs, &run, &error), JOIST_OK);
     const size_t wrong = first_difference(dtype, n, out, want);

@@ -1,14 +1,16 @@
 /* Adding to a tally. */
 #include "core/base/tally.h"
 
-void joist_tally_init(struct joist_tally *tally) {
+void joist_tally_init(struct joist_tally *tally, bool alone) {
+  tally->alone = alone;
   atomic_flag_clear(&tally->busy);
   atomic_store(&tally->suspected, false);
   tally->count = 0;
 }
 
 static void lock(struct joist_tally *tally) {
-  while (atomic_flag_test_and_set_explicit(&tally->busy, memory_order_acquire)) continue;
+  while (!tally->alone && atomic_flag_test_and_set_explicit(&tally->busy, memory_order_acquire))
+    continue;
 }
 static void unlock(struct joist_tally *tally) {
   atomic_flag_clear_explicit(&tally->busy, memory_order_release);

@@ -23,13 +23,14 @@ struct joist_finding {
 };
 
 struct joist_tally {
+  bool alone; /* of one worker, and without a lock: that waits for streams to memory */
   atomic_flag busy;
   atomic_bool suspected; /* something may not have fitted, and was not counted */
   _Atomic size_t count;  /* findings; later ones than the first few are dropped */
   struct joist_finding found[JOIST_TALLY_MOST];
 };
 
-void joist_tally_init(struct joist_tally *tally);
+void joist_tally_init(struct joist_tally *tally, bool alone);
 
 /* Adds `count` elements, the first at `first`. */
 void joist_tally_add(struct joist_tally *tally, const void *program, uint32_t instruction,

@@ -593,8 +593,7 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
   if (loop.cut.rows)
     loop.stride += joist_round_up(
         group->sink_count * JOIST_ROWS_DEPTH * loop.cut.width * loop.accumulator, ALIGNMENT);
-  /* Workers that share a tally wait for each other. */
-  const bool own_tally = threads > 1 && run->tally != NULL;
+  const bool own_tally = loop.cut.tiles > 1 && run->tally != NULL;
   const size_t after_rows = loop.stride;
   if (own_tally) loop.stride += joist_round_up(sizeof *run->tally, ALIGNMENT);
   const size_t total = loop.stride * (size_t)threads + ALIGNMENT;
@@ -606,7 +605,7 @@ static joist_status run_loop(const struct joist_plan *plan, const struct joist_g
     char *const own = loop.workers + (size_t)t * loop.stride;
     struct joist_tally *const tally =
         own_tally ? (struct joist_tally *)(void *)(own + after_rows) : run->tally;
-    if (own_tally) joist_tally_init(tally);
+    if (own_tally) joist_tally_init(tally, true);
     *(struct worker *)(void *)own = (struct worker){
         .arena = own + arena, .kept = own + kept, .rows = own + rows, .tally = tally};
     fill_splats(&loop, own + arena);

@@ -231,9 +231,18 @@ static bool may_change(size_t n, joist_dtype from, const void *in, const struct 
          (held->rounds && bits >> held->digits != 0);
 }
 
+/* The elements of a piece, with zeros where they are missing. */
+static const void *without_missing(size_t n, joist_dtype dtype, const uint8_t *mask, const void *in,
+                                   char *made) {
+  static const uint64_t zeros[PIECE] = {0};
+  if (mask == NULL) return in;
+  (void)joist_kernel_find(JOIST_OP_IFELSE, dtype)(n, (const void *[]){mask, zeros, in}, made);
+  return made;
+}
+
 /* As joist_count_changed(), of integers by the kernels of the instruction set. */
 static size_t count_changed(size_t n, const void *in, joist_dtype from, joist_dtype to,
-                            const uint8_t *mask, size_t *first) {
+                            const uint8_t *mask, bool seen, size_t *first) {
   joist_changes *const changes = joist_changes_find(from);
   struct joist_held held;
   if (changes == NULL || !find_held(to, &held))
@@ -242,12 +251,15 @@ static size_t count_changed(size_t n, const void *in, joist_dtype from, joist_dt
   for (size_t k = 0; k < n; k += PIECE) {
     const size_t m = joist_smaller(n - k, PIECE);
     const char *const piece = (const char *)in + k * joist_dtype_size(from);
-    if (!may_change(m, from, piece, &held)) continue;
-    uint8_t changed[PIECE];
-    const uint8_t *const missing = mask == NULL ? nowhere : mask + k;
-    changes(m, piece, &held, changed);
-    const size_t found = joist_count_marks_find()(m, changed, missing);
-    if (count == 0 && found > 0) *first = k + first_marked(m, changed, missing);
+    /* Where some change, more do. */
+    if (count == 0 && !seen && !may_change(m, from, piece, &held)) continue;
+    const uint8_t *const missing = mask == NULL ? NULL : mask + k;
+    char kept[PIECE * 8];
+    size_t found = changes(m, without_missing(m, from, missing, piece, kept), &held);
+    if (found > 0 && count == 0 && !seen) {
+      found = joist_count_changed(m, piece, from, to, missing, first);
+      *first += k;
+    }
     count += found;
   }
   return count;
@@ -276,10 +288,10 @@ void joist_watch_converted(const struct joist_program *program, uint32_t instruc
   joist_tally_add(tally, program, instruction, range ? JOIST_FOUND_BEYOND : JOIST_FOUND_LOSS, count,
                   offset + first);
   if (i->watch == JOIST_WATCH_RANGE || only_beyond || count > 0) return;
-  count = count_changed(n, in, from, to, mask, &first);
-  joist_tally_add(tally, program, instruction,
-                  i->signature.rounds_float ? JOIST_FOUND_OVERFLOW : JOIST_FOUND_LOSS, count,
-                  offset + first);
+  const joist_found kind = i->signature.rounds_float ? JOIST_FOUND_OVERFLOW : JOIST_FOUND_LOSS;
+  const bool seen = joist_tally_has(tally, program, instruction, kind, offset);
+  count = count_changed(n, in, from, to, mask, seen, &first);
+  joist_tally_add(tally, program, instruction, kind, count, offset + first);
 }
 
 static void convert_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
@@ -302,8 +314,9 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
 static size_t run_pieces(struct looking *at, size_t n, const void *const *in, void *out,
                          bool computed) {
   const struct joist_step *const step = at->step;
-  for (size_t k = 0; k < n; k += PIECE, at->first += PIECE) {
-    const size_t m = joist_smaller(n - k, PIECE);
+  const size_t piece = step->kind == JOIST_STEP_CONVERT ? n : PIECE;
+  for (size_t k = 0; k < n; k += piece, at->first += piece) {
+    const size_t m = joist_smaller(n - k, piece);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
@@ -351,12 +364,13 @@ size_t joist_watch_run(const struct joist_program *program, const struct joist_s
 /* As joist_count_wraps, of whole lines of memory that are written past the caches. */
 static size_t count_streamed(const struct joist_step *step, joist_count_wraps *count, size_t n,
                              const void *const *in, char *out) {
-  enum { SOME = 256 }; /* elements of whole lines */
-  _Alignas(JOIST_LINE) char piece[SOME * 8];
+  enum { BYTES = 4096 }; /* so that calls cost little beside them */
+  _Alignas(JOIST_LINE) char piece[BYTES];
   joist_stream_lines *const lines = joist_stream_find();
+  const size_t some = BYTES / step->out.size;
   size_t wrapped = 0;
-  for (size_t k = 0; k < n; k += SOME) {
-    const size_t m = joist_smaller(n - k, SOME);
+  for (size_t k = 0; k < n; k += some) {
+    const size_t m = joist_smaller(n - k, some);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);

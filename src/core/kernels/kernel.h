@@ -35,9 +35,8 @@ struct joist_held {
   bool rounds;
   int digits;
 };
-/* Sets `changed` to 1 for each of n integers that is not held, else to 0. */
-typedef void joist_changes(size_t n, const void *in, const struct joist_held *held,
-                           uint8_t *changed);
+/* How many of n integers are not held. */
+typedef size_t joist_changes(size_t n, const void *in, const struct joist_held *held);
 
 /* How many of n elements are marked and not missing: up to JOIST_MARKS_MOST bytes that are 0 where
  * they are not. */

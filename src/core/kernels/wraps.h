@@ -3,6 +3,7 @@
 #ifndef JOIST_CORE_KERNELS_WRAPS_H
 #define JOIST_CORE_KERNELS_WRAPS_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "core/base/target.h"
@@ -31,10 +32,12 @@ JOIST_DEVICE static inline int product_wraps_i64(int64_t a, int64_t b) {
   return product_wraps_ui64(x, y) || x * y > most;
 }
 #endif
-/* These are counted in numbers of the type they return, which is that of the exact product where
+/* These are counted in numbers of the type they return, that of the exact product where
  * vector code is faster so. */
-JOIST_DEVICE static inline int64_t product_wraps_i32(int32_t a, int32_t b) {
-  return (uint64_t)((int64_t)a * b + 0x80000000) > UINT32_MAX;
+/* What is lost is 0 or at least 2^32, and floats round both terms by far less. */
+JOIST_DEVICE static inline int32_t product_wraps_i32(int32_t a, int32_t b) {
+  const float kept = (float)(int32_t)((uint32_t)a * (uint32_t)b);
+  return fabsf((float)a * (float)b - kept) > 0x1p31f;
 }
 JOIST_DEVICE static inline int64_t product_wraps_ui32(uint32_t a, uint32_t b) {
   return (uint64_t)a * b > UINT32_MAX;

@@ -1,12 +1,26 @@
 /* Tells of values that did not fit. */
 #include "r/base/findings.h"
 
+#include <stdio.h>
+
 #include "core/program/program.h"
 #include "core/program/watch.h"
 #include "core/promotion/change.h"
 #include "r/base/conditions.h"
 #include "r/base/policy.h"
 #include "r/base/source.h"
+
+SEXP joist_r_grouped_digits(SEXP number) {
+  char digits[512], text[700]; /* of any double */
+  const int n = snprintf(digits, sizeof digits, "%.0f", Rf_asReal(number));
+  size_t end = 0;
+  for (int k = 0; k < n; k++) {
+    text[end++] = digits[k];
+    if (digits[k] != '-' && k + 1 < n && (n - k - 1) % 3 == 0) text[end++] = ',';
+  }
+  text[end] = '\0';
+  return Rf_mkString(text);
+}
 
 static SEXP reference_of(const struct joist_instruction *i, SEXP lines) {
   if (lines == R_NilValue) return joist_r_source_reference();

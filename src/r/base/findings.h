@@ -18,4 +18,8 @@ bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP pol
 /* Whether a finding would not be told of at this place, as another was. Runs R code. */
 bool joist_r_was_told(const struct joist_finding *finding, SEXP lines, SEXP policy);
 
+/* A whole number with commas, as messages and headers have it wherever R's decimal mark is
+ * another. */
+SEXP joist_r_grouped_digits(SEXP number);
+
 #endif

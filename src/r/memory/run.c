@@ -48,12 +48,12 @@ joist_status joist_r_run_watched(const struct joist_device *device, const struct
                                  const struct joist_program *program, const void *const *inputs,
                                  void *const *outputs, struct joist_run run,
                                  struct joist_tally *tally, struct joist_error *error) {
-  joist_tally_init(tally);
+  joist_tally_init(tally, false);
   run.tally = tally;
   joist_status status = joist_r_run_plan(device, plan, inputs, outputs, run, error);
   if (status != JOIST_OK || !joist_tally_suspected(tally)) return status;
   struct joist_plan *apart = NULL;
-  joist_tally_init(tally);
+  joist_tally_init(tally, false);
   run.exact = true;
   run.native = JOIST_NATIVE_NEVER;
   run.print = NULL; /* everything has been shown */

@@ -11,8 +11,8 @@ static void check_watched(const struct joist_program *program, void **inputs, bo
   struct joist_plan *plan = NULL;
   struct joist_error error = {0};
   void **const outputs = new_outputs(program), **const theirs = new_outputs(program);
-  joist_tally_init(&here);
-  joist_tally_init(&there);
+  joist_tally_init(&here, false);
+  joist_tally_init(&there, false);
   const struct joist_run run = {.threads = 1, .tally = &here, .native = JOIST_NATIVE_NEVER};
   CHECK_INT(joist_plan_make(program, &plan, &error), JOIST_OK);
   const joist_status status =
