@@ -151,7 +151,7 @@ check_conv_shapes <- function(x, kernel, dims, groups, transposed) {
 # Whole numbers, one for each dimension that windows slide over.
 window_numbers <- function(x, rank, name, least) {
   check_static(x, name)
-  if (!is_whole(x) || !length(x) %of% c(1L, rank) || any(x < least)) {
+  if (!is_whole(x) || length(x) != 1L && length(x) != rank || any(x < least)) {
     stop_joist(
       "joist_value_error", "`", name, "` must be whole numbers of at least ", least, ", one or ",
       rank

@@ -73,14 +73,14 @@ rounded_pair <- function(x, otherwise) {
 # Those of narrower dtypes are right when they are computed in double.
 has_digits <- function(x) {
   is_tensor(x) && is_integer_dtype(x) && !is_chunked(x) &&
-    dtype(nv_mean(none_of(x))) == "f64"
+    type_string(nv_mean(none_of(x))) %of% c("f64", "f64?")
 }
 
 # How many bits the distances of the elements of x from each other have, in steps of a few, so that
 # few programs are made; those of the dtype where the elements are not known.
 span_of <- function(x) {
   bits <- dtype_facts(dtype(x))$bits
-  if (is_traced(x) || !has_elements(x) || length(x) == 0L) {
+  if (is_traced(x) || !has_elements(x) || length(x) < 2L) {
     return(bits)
   }
   span <- as.vector(fused("span", span, x))

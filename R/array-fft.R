@@ -172,5 +172,5 @@ nv_ifftshift <- function(x, dims = NULL) shift_halves(x, dims, function(n) -(n %
 shift_halves <- function(x, dims, by) {
   x <- as_operand(x)
   dims <- if (is.null(dims)) seq_along(shape(x)) else dims_of(dims, x)
-  if (length(dims) == 0L) x else nv_roll(x, by(shape(x)[dims]), dims)
+  if (length(dims) == 0L) x else rolled(x, by(shape(x)[dims]), dims)
 }

@@ -129,8 +129,8 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   points <- list(x, xp, fp)
   floats <- is_float_dtype(x) && is_float_dtype(xp) && is_float_dtype(fp)
   made <- if (floats && is.null(left) && is.null(right)) {
-    steps <- if (.Call(joist_r_can_fuse, points)) unlist(lapply(points[-1L], step_sizes)) else NA
-    fused("interp", between_points, points, left, right, isTRUE(all(abs(steps) < 1e38)))
+    near <- .Call(joist_r_can_fuse, points) && isTRUE(all(abs(step_sizes(xp, fp)) < 1e38))
+    fused("interp", between_points, points, left, right, near)
   } else {
     between_points(points, left, right)
   }
@@ -138,7 +138,7 @@ nv_interp <- function(x, xp, fp, left = NULL, right = NULL) {
   if (is_float_dtype(type)) like(made, type) else converted_into(made, dtype(type), ambiguous(type))
 }
 
-step_sizes <- function(x) diff(c(0, as.vector(x), 0))
+step_sizes <- function(xp, fp) diff.default(c(0, as.vector(xp), 0, as.vector(fp), 0))
 
 # `regular` for points that are finite, as their differences are, in f32, too.
 between_points <- function(points, left = NULL, right = NULL, regular = FALSE) {

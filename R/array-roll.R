@@ -28,7 +28,10 @@ nv_roll <- function(x, shift, dims = NULL) {
   if (!is_whole(shift) || !length(shift) %of% c(1L, length(dims))) {
     stop_joist("joist_value_error", "`shift` must be whole numbers: one, or one for each of `dims`")
   }
-  shift <- rep_len(shift, length(dims))
+  rolled(x, rep_len(shift, length(dims)), dims)
+}
+
+rolled <- function(x, shift, dims) {
   named <- names(dimnames(x))
   for (k in seq_along(dims)) {
     extent <- shape(x)[dims[k]]

@@ -94,7 +94,7 @@ quotient_dtype <- function(from, to) {
 
 # Both ends are exact, or told of.
 tell_of_end <- function(x, dtype) {
-  if (dtype %of% c("f32", "f64") && is_finite_number(x) && abs(x) <= 2^24) {
+  if (is_finite_number(x) && abs(x) <= 2^24 && format(dtype) %of% c("f32", "f64")) {
     return()
   }
   whole <- if (is_tensor(x)) is_integer_dtype(x) else is.numeric(x) && isTRUE(x == round(x))

@@ -233,7 +233,8 @@ nv_broadcast_arrays <- function(...) {
   if (!same) {
     extents <- list(shape(Reduce(nv_eq, lapply(shapes, function(own) nv_aval("bool", own)))))
   }
-  lapply(parts, nv_broadcast_to, extents[[1L]])
+  whole <- extents[[1L]]
+  lapply(parts, function(x) if (identical(shape(x), whole)) x else nv_broadcast_to(x, whole))
 }
 
 # R's doubles as ambiguous, of the dtype of a tensor of floats, which they would take beside it.

@@ -83,8 +83,9 @@ slices_at_once <- function(x, dims, f, ...) {
 
 # The names along each dimension.
 labels_of <- function(x) {
-  labels <- if (ndims(x) > 1L) dimnames(x) else if (ndims(x) == 1L) list(names(x))
-  if (is.null(labels)) vector("list", ndims(x)) else labels
+  rank <- ndims(x)
+  labels <- if (rank > 1L) dimnames(x) else if (rank == 1L) list(names(x))
+  if (is.null(labels)) vector("list", rank) else labels
 }
 
 with_labels <- function(x, labels) {

@@ -79,9 +79,7 @@ one_if_missing <- function(x, dims, remove = FALSE) {
   if (!is.null(dims) || remove || !is_tensor(x) || is.null(mask_of(x)) || !has_elements(x)) {
     return(x)
   }
-  ones <- rep(1L, ndims(x))
-  missing <- .Call(joist_r_make, TRUE, NULL, ones, NULL, "missing", NULL)
-  with_mask(slice(x, ones, ones, ones), missing)
+  beside(nv_tensor(NA, dtype(x), rep(1L, ndims(x)), ambiguous(x)), x)
 }
 
 variance_of <- function(x, dims, drop, correction, root, remove) {
@@ -169,7 +167,7 @@ in_halves <- function(x) {
 }
 
 # Under rules by which each dtype stays what it is.
-by_anvil <- function(expr) with_promotion("anvil", expr)
+by_anvil <- function(expr) .Call(joist_r_under_promotion, "anvil", NULL, environment())
 
 # 64-bit integers as two of 32 bits: x is 2^32 * high + low.
 integer_halves <- function(x) {

@@ -290,7 +290,7 @@ promotion_rule_sets <- function() {
 #' with_promotion(NULL, byte + byte, on = c(overflow = "saturate"))
 #' @export
 with_promotion <- function(rules, expr, on = NULL) {
-  in_session(set_promotion(rules, promotion_policy(on, keep = TRUE)), expr)
+  .Call(joist_r_under_promotion, rules, promotion_policy(on, keep = TRUE), environment())
 }
 
 #' Default dtypes for some code
@@ -343,7 +343,7 @@ local_promotion <- function(rules = NULL, envir = parent.frame(), on = NULL) {
 
 # Evaluates code whose integers wrap on purpose.
 wrapping <- function(expr) {
-  in_session(set_promotion(NULL, promotion_policy(c(overflow = "ok"))), expr)
+  .Call(joist_r_under_promotion, NULL, promotion_policy(c(overflow = "ok")), environment())
 }
 
 # What `on` asks for, and where warnings were given. Kinds of promotion that it does not name keep

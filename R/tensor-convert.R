@@ -32,7 +32,7 @@ converted_into <- function(x, dtype, ambiguous, assigns = FALSE) {
   if (!is_tensor(x) || is_number(x)) {
     return(nv_convert(x, dtype, ambiguous))
   }
-  if (dtype(x) == format(dtype) && ambiguous(x) == ambiguous) {
+  if (identical(dtype(x), as_dtype(dtype)) && ambiguous(x) == ambiguous) {
     return(x)
   }
   .Call(joist_r_convert_into, x, dtype, ambiguous, assigns)

@@ -89,13 +89,14 @@ nv_replace_na <- function(x, value) {
     }
   }
   choose <- function() nv_ifelse(nv_is_na(x), value, without_mask(x))
-  filled <- if (identical(dtype(value), dtype(x))) by_anvil(choose()) else choose()
+  same <- identical(dtype(value), dtype(x))
+  filled <- if (same) by_anvil(choose()) else choose()
   if (!identical(shape(filled), shape(x))) {
     stop_joist(
       "joist_shape_error", "`value` of shape ", shape_text(value), " does not fit ", shape_text(x)
     )
   }
-  if (!identical(dtype(filled), dtype(x))) {
+  if (!same && !identical(dtype(filled), dtype(x))) {
     stop_joist(
       "joist_promotion_error", "`value` of ", type_name(value), " cannot take the place of ",
       "missing values of ", type_name(x), ": their common dtype is ", format(dtype(filled)),
@@ -109,7 +110,8 @@ in_dtype_of <- function(value, x) {
   if (is_number(value)) {
     return(value)
   }
-  nv_tensor(judged(value, dtype(x)), dtype(x), if (length(value) == 1L) integer(), ambiguous(x))
+  type <- dtype(x)
+  nv_tensor(judged(value, type), type, if (length(value) == 1L) integer(), ambiguous(x))
 }
 
 #' @rdname nv_mask

@@ -90,6 +90,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_promotion_facts, 1),
     ENTRY(joist_r_rules_info, 1),
     ENTRY(joist_r_set_promotion, 3),
+    ENTRY(joist_r_under_promotion, 3),
     ENTRY(joist_r_make_policy, 2),
     ENTRY(joist_r_session_view, 0),
     ENTRY(joist_r_push_trace, 3),

@@ -161,6 +161,21 @@ SEXP joist_r_set_promotion(SEXP rules, SEXP policy, SEXP lasting) {
   return R_NilValue;
 }
 
+static SEXP value_of_expr(void *frame) { return Rf_eval(Rf_install("expr"), frame); }
+
+static void pop_sessions(void *depth, Rboolean jumps) {
+  (void)jumps;
+  joist_r_pop_sessions(depth);
+}
+
+SEXP joist_r_under_promotion(SEXP rules, SEXP policy, SEXP frame) {
+  SEXP depth = PROTECT(Rf_ScalarInteger(joist_r_session()->depth));
+  joist_r_set_promotion(rules, policy, Rf_ScalarLogical(FALSE));
+  SEXP value = R_UnwindProtect(value_of_expr, frame, pop_sessions, depth, NULL);
+  UNPROTECT(1);
+  return value;
+}
+
 SEXP joist_r_read_rules(SEXP text, SEXP function) {
   joist_r_string(text, "text");
   SEXP object = PROTECT(Rf_ScalarString(STRING_ELT(text, 0)));

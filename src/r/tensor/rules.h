@@ -33,5 +33,8 @@ SEXP joist_r_rules_info(SEXP rules);
 /* Puts rules, an id or a joist_rules object, and a policy in force, which stay what they are where
  * NULL is given: in a session that is pushed or, if `lasting`, in the current one. */
 SEXP joist_r_set_promotion(SEXP rules, SEXP policy, SEXP lasting);
+/* The value of `expr` of a frame in a session of these rules and policy, which is popped at the
+ * end, also after an error or an interrupt. */
+SEXP joist_r_under_promotion(SEXP rules, SEXP policy, SEXP frame);
 
 #endif
