@@ -93,8 +93,9 @@ nv_diag <- function(x) {
     stop_joist("joist_shape_error", "nv_diag() of a tensor of rank ", length(extents))
   }
   found <- slice(nv_flatten(x), 1L, extents[1L] + 1L, min(extents))
-  labels <- lapply(labels_of(x), `[`, seq_along(found))
-  if (identical(labels[[1L]], labels[[2L]])) found <- with_labels(found, unname(labels[1L]))
+  labels <- lapply(dimnames(x), `[`, seq_along(found))
+  same <- length(labels) > 0L && identical(labels[[1L]], labels[[2L]])
+  if (same) found <- with_labels(found, unname(labels[1L]))
   # As in JAX, where a diagonal is the result of a sum.
   known <- ambiguous(x) && .Call(joist_r_rules_info, NULL)$extremes_known
   if (known) nv_convert(found, dtype(x)) else found

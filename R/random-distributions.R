@@ -213,9 +213,21 @@ nv_rmultinom <- function(shape, size, prob, dtype = NULL, key = NULL) {
   shape <- drawn_shape(shape)
   key <- as_key(key, first_tensor(list(size, prob)))
   wide <- wide_operands(list(prob, fit_parameter(size, shape)), key)
-  shares <- shares_of_rest("nv_rmultinom", wide[[1L]])
-  left <- wide[[2L]]
-  keys <- nv_key_split(key, length(shares))
+  wide[[1L]] <- valid_weights("nv_rmultinom", wide[[1L]])
+  again <- identical(distributions$nv_rmultinom, shape)
+  distributions$nv_rmultinom <- shape
+  operands <- c(list(key), wide)
+  if (again) {
+    fused("nv_rmultinom", multinomial, operands, shape, dtype)
+  } else {
+    multinomial(operands, shape, dtype)
+  }
+}
+
+multinomial <- function(operands, shape, dtype) {
+  shares <- shares_of_rest(operands[[2L]])
+  left <- operands[[3L]]
+  keys <- nv_key_split(operands[[1L]], length(shares))
   counts <- lapply(seq_along(keys), function(j) {
     count <- nv_rbinom(shape, left, nv_reshape(slice_along(shares, 1L, j, 1L), integer()), dtype,
       keys[[j]]
@@ -226,16 +238,19 @@ nv_rmultinom <- function(shape, size, prob, dtype = NULL, key = NULL) {
   do.call(nv_stack, c(counts, list(dim = length(shape) + 1L)))
 }
 
-# What each category has of the weight of it and those after it.
-shares_of_rest <- function(name, prob) {
+valid_weights <- function(name, prob) {
   if (ndims(prob) == 0L) prob <- nv_reshape(prob, 1L)
   if (ndims(prob) != 1L || length(prob) == 0L) {
     stop_joist("joist_shape_error", "`prob` must be a vector with a weight for each category")
   }
   prob <- valid_parameter(name, "prob", prob, list(prob >= 0 & prob < Inf, "finite and at least 0"))
-  prob <- valid_parameter(name, "prob", prob, list(
+  valid_parameter(name, "prob", prob, list(
     nv_broadcast_to(nv_reduce_any(prob > 0), shape(prob)), "positive for some category"
   ))
+}
+
+# What each category has of the weight of it and those after it.
+shares_of_rest <- function(prob) {
   rest <- nv_reverse(nv_cumsum(nv_reverse(prob), 1L))
   nv_min(prob / nv_ifelse(rest > 0, rest, 1), 1)
 }
@@ -245,7 +260,7 @@ shares_of_rest <- function(name, prob) {
 nv_dmultinom <- function(x, prob, log = FALSE) {
   check_flags(log = log)
   vectors_in_f64(list(x, prob), function(x, prob) {
-    shares <- shares_of_rest("nv_dmultinom", prob)
+    shares <- shares_of_rest(valid_weights("nv_dmultinom", prob))
     check_vectors(x, length(shares), "prob")
     last <- ndims(x)
     count <- nearest_count(x)

@@ -90,6 +90,9 @@ test_that("multinomial counts are those of dmultinom()", {
   expect_true(all(abs(y[1, , 3] / 1e6 - 0.5) < 5 * sqrt(0.25 / 1e6)))
   expect_identical(shape(nv_rmultinom(integer(), 5, c(1, 1), key = nv_key(1))), 2L)
   expect_identical(as.vector(nv_rmultinom(2, 7, 5, "i32", nv_key(1))), c(7L, 7L))
+  # What is drawn again is compiled.
+  draws <- lapply(1:3, function(k) as.vector(nv_rmultinom(7, 9, prob, "i32", nv_key(2))))
+  expect_length(unique(draws), 1L)
 
   counts <- rbind(c(2, 0, 1, 0), c(0, 0, 0, 3), c(0, 1, 1, 1), c(50, 0, 2, 400), c(1.5, 0, 1, 0))
   got <- nv_dmultinom(nv_tensor(counts, "f64"), prob, log = TRUE)
