@@ -12,11 +12,10 @@ stop_joist <- function(class, ...) raise(class, paste0(...))
 # An implicit promotion that the policy in force refuses or warns about; called from C, before
 # anything is computed. `places` has those that were warned about.
 implicit_promotion <- function(facts, places) {
-  frames <- own_frames(sys.nframe() - 1L, 0L)
-  facts$op <- c(operation_of(frames), facts$op)[1L]
+  site <- finding_site(sys.nframe() - 1L)
+  facts$op <- c(exported_operation(site$frames), facts$op)[1L]
   tell_facts(
-    facts, places, frames, promotion_message, "joist_implicit_promotion",
-    "joist_promotion_error",
+    facts, places, site, promotion_message, "joist_implicit_promotion", "joist_promotion_error",
     "joist_promotion_warning", "result"
   )
 }
@@ -25,54 +24,63 @@ implicit_promotion <- function(facts, places) {
 # functions that they are in, by operation, kind and source reference.
 warned_places <- new.env(parent = emptyenv())
 
-# The place of what C found, with the frame by which the user entered joist: its name, its call, and what tells it from other places of
-# this name, a call in a function. Two functions may have the same expression, and source references
-# do not tell them apart where R keeps none.
-finding_place <- function(facts, entry) {
+# Where C found something: joist's own frames there, the call by which the user entered joist, and
+# the function that it is in. Two functions may have the same expression, and source references do
+# not tell them apart where R keeps none.
+finding_site <- function(frame) {
+  frames <- own_frames(frame, 0L)
+  entry <- outermost(frames)
   call <- if (!is.null(entry)) call_of_frame(entry)
   around <- function_around(entry)
-  here <- list(call, if (!is.null(around)) body(around))
-  # In a function without source references it is that of a caller.
-  lost <- !is.null(around) && is.null(attr(around, "srcref")) && !isTRUE(facts$traced)
-  reference <- if (!lost) c(facts$file, facts$reference)
-  # Nor do calls in compiled code have any there.
-  if (isTRUE(facts$traced) && is.null(reference)) reference <- paste0("#", facts$instruction)
-  name <- paste(c(facts$op, facts$kind, facts$dtype, facts$result, reference), collapse = " ")
-  list(name = name, call = call, here = here)
+  list(
+    frames = frames, call = call, here = list(call, if (!is.null(around)) body(around)),
+    # In a function without source references they are those of a caller.
+    lost = !is.null(around) && is.null(attr(around, "srcref"))
+  )
 }
 
-was_told <- function(place, places) {
-  for (told in places[[place$name]]) if (identical(told, place$here)) return(TRUE)
+# The name of what C found there, which other sites may have.
+finding_name <- function(facts, site) {
+  traced <- isTRUE(facts$traced)
+  reference <- if (traced || !site$lost) c(facts$file, facts$reference)
+  # Nor do calls in compiled code have any there.
+  if (traced && is.null(reference)) reference <- paste0("#", facts$instruction)
+  paste(c(facts$op, facts$kind, facts$dtype, facts$result, reference), collapse = " ")
+}
+
+was_told <- function(place, site, places) {
+  for (told in places[[place]]) if (identical(told, site$here)) return(TRUE)
   FALSE
 }
 
-# Whether changed_values() would be silent about facts, as it has warned; called from C before a
-# run.
-values_were_told <- function(facts, places) {
-  place <- finding_place(facts, entry_frame(sys.nframe() - 1L))
-  was_told(place, if (is.null(places)) warned_places else places)
+# Whether changed_values() would be silent about all of `found`, as it has warned; called from C
+# before a run.
+values_were_told <- function(found, places) {
+  if (is.null(places)) places <- warned_places
+  site <- finding_site(sys.nframe() - 1L)
+  for (facts in found) if (!was_told(finding_name(facts, site), site, places)) return(FALSE)
+  TRUE
 }
 
-# Tells of what C found in one of `frames`, those of own_frames(), by an error, or by a warning once per place, with the fields of
-# it that are named and those that all conditions have. The file and the line are NA where C found
-# none.
-tell_facts <- function(facts, places, frames, message, class, error, warning, fields) {
-  place <- finding_place(facts, outermost(frames))
+# Tells of what C found, by an error, or by a warning once per place, with the fields of it that are
+# named and those that all conditions have. The file and the line are NA where C found none.
+tell_facts <- function(facts, places, site, message, class, error, warning, fields) {
+  place <- finding_name(facts, site)
   # A program that wraps on purpose comes here at every operation: first look at what was told.
   if (is.null(places)) places <- warned_places
-  if (!facts$refused && was_told(place, places)) return(invisible())
+  if (!facts$refused && was_told(place, site, places)) return(invisible())
   file <- if (is.null(facts$file)) NA_character_ else facts$file
   line <- if (is.null(facts$reference)) NA_integer_ else facts$reference[1L]
   condition <- judged_condition(
     c(paste0("joist_", facts$kind, "_%s"), class), facts$refused, error, warning,
-    message = message(facts, file, line), call = place$call, file = file, line = line
+    message = message(facts, file, line), call = site$call, file = file, line = line
   )
   fields <- c("kind", "op", "operands", fields)
   condition[fields] <- facts[fields]
   if (facts$refused) stop(condition)
   warning(condition)
   # Not where a handler made an error of it.
-  assign(place$name, c(places[[place$name]], list(place$here)), envir = places)
+  assign(place, c(places[[place]], list(site$here)), envir = places)
 }
 
 # The function that a frame was called from; NULL at top level.
@@ -96,21 +104,23 @@ user_loops <- c("while", "if", "for", "scan", "associative_scan", "switch", "app
 
 # Values that did not fit: results of integer operations that wrapped, or elements that an implicit
 # conversion changed; called from C, after a run. `places` has those that were warned about.
-changed_values <- function(facts, places) {
-  frames <- own_frames(sys.nframe() - 1L, 0L)
+changed_values <- function(found, places) {
+  site <- finding_site(sys.nframe() - 1L)
   message <- function(facts, file, line) {
     # These are steps of other functions, too, but what loops over code of the user.
     if (facts$op %of% c("convert", "add", "mul", "abs")) {
-      called <- operation_of(frames)
+      called <- exported_operation(site$frames)
       steps <- c("convert", "compute", if (facts$op != "convert") user_loops)
       facts$called <- if (!isTRUE(called %of% steps)) called
     }
     changed_message(facts, file, line)
   }
-  tell_facts(
-    facts, places, frames, message, "joist_changed_values_%s", "joist_value_error",
-    "joist_warning", c("dtype", "count", "position")
-  )
+  for (facts in found) {
+    tell_facts(
+      facts, places, site, message, "joist_changed_values_%s", "joist_value_error",
+      "joist_warning", c("dtype", "count", "position")
+    )
+  }
 }
 
 # The same of a conversion that no operation makes, where `level` is not "ok".
@@ -123,7 +133,7 @@ judge_rounding <- function(x, dtype, op, level) {
     kind = "loss", op = op, dtype = dtype, operands = type_string(x), count = found[2L],
     position = found[1L], refused = level == "error", converts = TRUE, bounded = FALSE
   )
-  changed_values(facts, NULL)
+  changed_values(list(facts), NULL)
 }
 
 # Those of dtypes of which another one does not hold all values.
@@ -308,9 +318,9 @@ own_frames <- function(frame, floor) {
 # What errors call an operation: the exported function that the user called, without "nv_"; called
 # from C. A function that another one got as an argument, under whose name it was called, counts as
 # called by the user. NULL if there is none.
-called_operation <- function() operation_of(own_frames(sys.nframe() - 1L, 0L))
+called_operation <- function() exported_operation(own_frames(sys.nframe() - 1L, 0L))
 
-operation_of <- function(frames) {
+exported_operation <- function(frames) {
   found <- NULL
   for (frame in frames) {
     name <- grep("^nv_", exported_as(sys.function(frame)), value = TRUE)

@@ -103,50 +103,69 @@ static SEXP facts_of(const struct joist_finding *finding, bool refused, SEXP lin
   return facts;
 }
 
-static void tell(const struct joist_finding *finding, bool refused, SEXP lines, SEXP places) {
+/* Calls a function of R/tensor-conditions.R with a list of facts; whether the answer is TRUE, as
+ * that about none. */
+static bool ask(const char *function, SEXP found, SEXP places) {
+  if (found == R_NilValue) return true;
+  PROTECT(found);
+  SEXP list = PROTECT(Rf_PairToVectorList(found));
+  SEXP answer = joist_r_eval(PROTECT(Rf_lang3(Rf_install(function), list, places)));
+  UNPROTECT(3);
+  return Rf_isLogical(answer) && Rf_asLogical(answer) == TRUE;
+}
+
+static bool *warned_of(const struct joist_finding *finding) {
   const struct joist_program *const program = finding->program;
-  SEXP facts = PROTECT(facts_of(finding, refused, lines));
-  joist_r_eval(PROTECT(Rf_lang3(Rf_install("changed_values"), facts, places)));
-  UNPROTECT(2);
-  warned[program->instructions[finding->instruction].op][finding->kind] = true;
+  return &warned[program->instructions[finding->instruction].op][finding->kind];
 }
 
 void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP asked) {
   const struct joist_r_policy policy = joist_r_policy(asked);
   SEXP places = joist_r_policy_places(asked);
-  for (int refused = 1; refused >= 0; refused--)
-    for (size_t k = 0; k < tally->count; k++) {
+  for (int refused = 1; refused >= 0; refused--) {
+    SEXP found = R_NilValue;
+    for (size_t k = tally->count; k-- > 0;) {
       const unsigned change = change_of(&tally->found[k]);
-      if (is_refused(&tally->found[k]) ? refused
-                                       : ((refused ? policy.refused : policy.warned) & change) != 0)
-        tell(&tally->found[k], refused, lines, places);
+      if (is_refused(&tally->found[k]) ? !refused
+                                       : ((refused ? policy.refused : policy.warned) & change) == 0)
+        continue;
+      PROTECT(found);
+      SEXP facts = PROTECT(facts_of(&tally->found[k], refused, lines));
+      found = Rf_cons(facts, found);
+      UNPROTECT(2);
+      *warned_of(&tally->found[k]) = true;
     }
+    (void)ask("changed_values", found, places);
+  }
 }
 
-static bool was_told(const struct joist_finding *finding, const struct joist_r_policy *policy,
-                     SEXP lines, SEXP places) {
-  const struct joist_program *const program = finding->program;
+/* Adds what R is asked about a finding, if anything; false if it was not told. */
+static bool may_be_told(const struct joist_finding *finding, const struct joist_r_policy *policy,
+                        SEXP lines, SEXP *found) {
   if (is_refused(finding) || (policy->refused & change_of(finding))) return false;
   if (!(policy->warned & change_of(finding))) return true;
-  if (!warned[program->instructions[finding->instruction].op][finding->kind]) return false;
+  if (!*warned_of(finding)) return false;
+  PROTECT(*found);
   SEXP facts = PROTECT(facts_of(finding, false, lines));
-  SEXP told = joist_r_eval(PROTECT(Rf_lang3(Rf_install("values_were_told"), facts, places)));
+  *found = Rf_cons(facts, *found);
   UNPROTECT(2);
-  return Rf_asLogical(told) == TRUE;
+  return true;
 }
 
 static bool were_told(const struct joist_program *program, const struct joist_r_policy *policy,
                       SEXP lines, SEXP places) {
+  SEXP found = R_NilValue;
   bool told = true;
   for (uint32_t k = 0; k < program->instruction_count && told; k++) {
     const struct joist_instruction *const i = &program->instructions[k];
     struct joist_finding finding = {.program = program, .instruction = k};
     told = !(i->watch & (JOIST_WATCH_RANGE | JOIST_WATCH_HOST)) && !joist_mean_is_exact(program, i);
-    if (told && (i->watch & JOIST_WATCH_OVERFLOW)) told = was_told(&finding, policy, lines, places);
+    if (told && (i->watch & JOIST_WATCH_OVERFLOW))
+      told = may_be_told(&finding, policy, lines, &found);
     finding.kind = JOIST_FOUND_LOSS;
-    if (told && (i->watch & JOIST_WATCH_LOSS)) told = was_told(&finding, policy, lines, places);
+    if (told && (i->watch & JOIST_WATCH_LOSS)) told = may_be_told(&finding, policy, lines, &found);
   }
-  return told;
+  return told && ask("values_were_told", found, places);
 }
 
 bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP asked) {
@@ -161,5 +180,6 @@ bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP ask
 
 bool joist_r_was_told(const struct joist_finding *finding, SEXP lines, SEXP asked) {
   const struct joist_r_policy policy = joist_r_policy(asked);
-  return was_told(finding, &policy, lines, joist_r_policy_places(asked));
+  SEXP places = joist_r_policy_places(asked), found = R_NilValue;
+  return may_be_told(finding, &policy, lines, &found) && ask("values_were_told", found, places);
 }
