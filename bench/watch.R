@@ -50,9 +50,9 @@ at_new_place <- function(f, jitted) {
   if (jitted) jit(f) else f
 }
 
-# Memory for results is there before, and no garbage.
+# Memory for results is there before, all of it written once, and no garbage.
 milliseconds <- function(f, x) {
-  results <- lapply(1:3, function(k) nv_zeros_like(x$i64))
+  results <- lapply(1:3, function(k) -x$i64)
   rm(results)
   gc(FALSE)
   start <- as.numeric(Sys.time())
