@@ -51,12 +51,12 @@ struct joist_fft_kernel {
   /* Multiplies element e of lane l by coarse[e / steps] * fine[e % steps], complex doubles in
    * lanes. */
   void (*twist)(size_t n, size_t steps, const double *coarse, const double *fine, void *lanes);
-  /* z is the transform of n pairs of real numbers as complex ones, table[k] is exp(-pi i k / n):
-   * writes the first n + 1 elements of the transform of the 2 n numbers. */
-  void (*split)(size_t n, const void *table, const void *z, void *to);
+  /* z is the transform of n pairs of real numbers as complex ones, table[k] is exp(-pi i k / n), in
+   * double: writes the first n + 1 elements of the transform of the 2 n numbers. */
+  void (*split)(size_t n, const double *table, const void *z, void *to);
   /* The other way: what, transformed, has each pair in reverse order. The elements are conjugated
    * first if asked to. */
-  void (*merge)(size_t n, const void *table, bool conjugate, const void *from, void *z);
+  void (*merge)(size_t n, const double *table, bool conjugate, const void *from, void *z);
   /* Conjugates the first n / 2 + 1 elements, if asked to, and writes the others, which are their
    * conjugates in reverse order. */
   void (*mirror)(size_t n, bool conjugate, void *z);

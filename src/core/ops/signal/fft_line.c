@@ -412,14 +412,11 @@ static bool write_chirps(struct joist_fft_job *job, const struct joist_run *run)
 }
 
 static bool write_pairs(struct joist_fft_job *job) {
-  const bool wide = job->size == sizeof(double);
   struct joist_turns turns;
-  job->pairs = malloc((job->length + 1) * 2 * job->size);
+  job->pairs = malloc((job->length + 1) * 2 * sizeof(double));
   if (job->pairs == NULL || !joist_turns_make(job->n, &turns)) return false;
   for (size_t k = 0; k <= job->length; k++) {
-    double w[2];
-    joist_turns_read(&turns, k, w);
-    joist_fft_put(job->pairs, wide, k, w[0], w[1]);
+    joist_turns_read(&turns, k, job->pairs + 2 * k);
   }
   joist_turns_free(&turns);
   return true;

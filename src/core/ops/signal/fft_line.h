@@ -16,7 +16,7 @@ struct joist_fft_job {
   double scale;
   size_t length;                 /* n; half of it where pairs of real numbers are complex ones */
   size_t m;                      /* `length`, or that of a convolution */
-  void *pairs;                   /* table of the kernels split and merge */
+  double *pairs;                 /* table of the kernels split and merge */
   void *chirp, *response, *last; /* of a convolution; of a line that is split, in lanes, as its
                                   columns and rows are */
   void *tables;                  /* owns them, */
