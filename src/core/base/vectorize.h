@@ -29,6 +29,9 @@
 /* With fused multiply-adds, where their bits are allowed. */
 #define JOIST_VECTORIZE_FILE_FUSED \
   JOIST_OPTIMIZE(GCC optimize("O3", "no-trapping-math", "no-math-errno", "fp-contract=fast"))
+#define JOIST_VECTORIZE_FILE_FUSED_COMPACT                                       \
+  JOIST_OPTIMIZE(GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", \
+                              "no-trapping-math", "no-math-errno", "fp-contract=fast"))
 /* Around functions of vector types, whose loops are unrolled. */
 #define JOIST_UNROLL_BEGIN \
   _Pragma("GCC push_options") JOIST_OPTIMIZE(GCC optimize("O3", "unroll-loops"))
@@ -42,10 +45,12 @@
 #define JOIST_VECTORIZE_FILE _Pragma("STDC FP_CONTRACT OFF")
 #define JOIST_VECTORIZE_FILE_COMPACT JOIST_VECTORIZE_FILE
 #define JOIST_VECTORIZE_FILE_FUSED _Pragma("STDC FP_CONTRACT ON")
+#define JOIST_VECTORIZE_FILE_FUSED_COMPACT JOIST_VECTORIZE_FILE_FUSED
 #else
 #define JOIST_VECTORIZE_FILE
 #define JOIST_VECTORIZE_FILE_COMPACT
 #define JOIST_VECTORIZE_FILE_FUSED
+#define JOIST_VECTORIZE_FILE_FUSED_COMPACT
 #endif
 #define JOIST_UNROLL_BEGIN
 #define JOIST_UNROLL_END

@@ -95,26 +95,47 @@ size_t joist_kernels_number(void) { return selected; }
 
 /* An entry of a row of the table that has a column for each dtype that kernels compute in. */
 #define ENTRY(ROW, DTYPE) (joist_dtype_is_word(DTYPE) ? MEMBER(ROW[DTYPE]) : NULL)
-#define MEMBER(OF)                                                                     \
-  (instruction_sets[selected].table->OF != NULL ? instruction_sets[selected].table->OF \
-                                                : instruction_sets[selected].rest->OF)
-#define OP_ENTRY(ROW, OP, DTYPE) ((int)(OP) < (int)KERNEL_OPS ? ENTRY(ROW[OP], DTYPE) : NULL)
+#define MEMBER(OF)                                                                      \
+  (instruction_sets[selected].table->OF != NULL  ? instruction_sets[selected].table->OF \
+   : instruction_sets[selected].rest->OF != NULL ? instruction_sets[selected].rest->OF  \
+                                                 : joist_kernels_generic.OF)
+#define OP_ENTRY(OF, ROWS, OP, DTYPE) ENTRY(OF[row_of[OP].ROWS], DTYPE)
+static const struct {
+  uint8_t COMBINES, WRAPS, UNIFORM;
+} row_of[JOIST_OP_COUNT] = {
+    [JOIST_OP_ADD] = {COMBINES_ADD, WRAPS_ADD, 0},
+    [JOIST_OP_SUB] = {0, WRAPS_SUB, 0},
+    [JOIST_OP_MUL] = {COMBINES_MUL, WRAPS_MUL, 0},
+    [JOIST_OP_DIV] = {0, WRAPS_DIV, 0},
+    [JOIST_OP_ROUND_DIV] = {0, WRAPS_ROUND_DIV, 0},
+    [JOIST_OP_POW] = {0, WRAPS_POW, UNIFORM_POW},
+    [JOIST_OP_FLOORDIV] = {0, WRAPS_FLOORDIV, UNIFORM_FLOORDIV},
+    [JOIST_OP_MOD] = {0, 0, UNIFORM_MOD},
+    [JOIST_OP_MIN] = {COMBINES_MIN, 0, 0},
+    [JOIST_OP_MAX] = {COMBINES_MAX, 0, 0},
+    [JOIST_OP_NEGATE] = {0, WRAPS_NEGATE, 0},
+    [JOIST_OP_ABS] = {0, WRAPS_ABS, 0},
+    [JOIST_OP_AND] = {COMBINES_AND, 0, 0},
+    [JOIST_OP_OR] = {COMBINES_OR, 0, 0},
+    [JOIST_OP_SHIFT_LEFT] = {0, WRAPS_SHIFT_LEFT, 0},
+};
 
 joist_kernel *joist_kernel_find(joist_op op, joist_dtype compute) {
-  joist_kernel *const uniform = OP_ENTRY(uniform, op, compute);
-  return uniform != NULL ? uniform : OP_ENTRY(kernel, op, compute);
+  joist_kernel *const uniform = OP_ENTRY(uniform, UNIFORM, op, compute);
+  if (uniform != NULL) return uniform;
+  return (int)op < (int)KERNEL_OPS ? ENTRY(kernel[op], compute) : NULL;
 }
 
 joist_kernel *joist_kernel_by_number_find(joist_op op, joist_dtype compute) {
-  return OP_ENTRY(by_number, op, compute);
+  return OP_ENTRY(by_number, UNIFORM, op, compute);
 }
 
 joist_may_wrap *joist_may_wrap_find(joist_op op, joist_dtype compute) {
-  return OP_ENTRY(may_wrap, op, compute);
+  return OP_ENTRY(may_wrap, WRAPS, op, compute);
 }
 
 joist_may_wrap *joist_stream_wrap_find(joist_op op, joist_dtype compute) {
-  return OP_ENTRY(stream_wrap, op, compute);
+  return OP_ENTRY(stream_wrap, WRAPS, op, compute);
 }
 
 bool joist_may_wrap_is_fused(joist_op op, joist_dtype compute) {
@@ -139,11 +160,11 @@ uint64_t joist_power_limit(joist_dtype compute, uint64_t exponent) {
 }
 
 joist_wraps *joist_wraps_find(joist_op op, joist_dtype compute) {
-  return OP_ENTRY(wraps, op, compute);
+  return OP_ENTRY(wraps, WRAPS, op, compute);
 }
 
 joist_count_wraps *joist_count_wraps_find(joist_op op, joist_dtype compute) {
-  return OP_ENTRY(count_wraps, op, compute);
+  return OP_ENTRY(count_wraps, WRAPS, op, compute);
 }
 
 joist_magnitudes *joist_magnitudes_find(joist_dtype dtype) { return ENTRY(magnitudes, dtype); }
@@ -169,11 +190,11 @@ const struct joist_block_table *joist_block_kernels(void) {
 /* Whether there are kernels that add elements in a wider dtype. */
 static bool adds_in(joist_op combine, joist_dtype from, joist_dtype accumulator) {
   return combine == JOIST_OP_ADD && joist_dtype_is_word(from) &&
-         instruction_sets[selected].rest->sum_in[from] == accumulator;
+         joist_kernels_generic.sum_in[from] == accumulator;
 }
 
 joist_fold *joist_fold_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
-  if (from == accumulator) return OP_ENTRY(fold, combine, from);
+  if (from == accumulator) return OP_ENTRY(fold, COMBINES, combine, from);
   return adds_in(combine, from, accumulator) ? ENTRY(wide_sum, from) : NULL;
 }
 
@@ -183,12 +204,12 @@ joist_masked_fold *joist_masked_fold_find(joist_op combine, joist_dtype from,
 }
 
 joist_rows *joist_rows_find(joist_op combine, joist_dtype from, joist_dtype accumulator) {
-  if (from == accumulator) return OP_ENTRY(rows, combine, from);
+  if (from == accumulator) return OP_ENTRY(rows, COMBINES, combine, from);
   return adds_in(combine, from, accumulator) ? ENTRY(wide_rows, from) : NULL;
 }
 
 joist_scan *joist_scan_find(joist_op combine, joist_dtype dtype) {
-  return OP_ENTRY(scan, combine, dtype);
+  return OP_ENTRY(scan, COMBINES, combine, dtype);
 }
 
 const struct joist_random_kernels *joist_random_kernels(void) {

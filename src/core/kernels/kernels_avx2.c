@@ -17,6 +17,7 @@
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,popcnt")
 #endif
 #define JOIST_FMA 1
+#define RARE_ELSEWHERE 1
 #define KEEP_FILE "core/kernels/keep_avx2.inc"
 #define JOIST_KERNEL_TABLE joist_kernels_avx2
 #define STREAM(in, out)                         \

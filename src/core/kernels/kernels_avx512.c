@@ -21,6 +21,7 @@
     "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,prefer-vector-width=512")
 #endif
 #define JOIST_FMA 1
+#define RARE_ELSEWHERE 1
 #define FLOATS_ONLY 1
 #define KEEP_FILE "core/kernels/keep_avx512.inc"
 #define JOIST_KERNEL_TABLE joist_kernels_avx512

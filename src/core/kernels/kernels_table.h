@@ -19,24 +19,51 @@ enum {
 #include "core/program/ops.def"
 };
 
+/* Operations that have other functions, too, and their rows of these; row 0 is empty. */
+enum {
+  COMBINES_NONE,
+  COMBINES_ADD,
+  COMBINES_MUL,
+  COMBINES_MIN,
+  COMBINES_MAX,
+  COMBINES_AND,
+  COMBINES_OR,
+  COMBINES_ROWS
+};
+enum {
+  WRAPS_NONE,
+  WRAPS_ADD,
+  WRAPS_SUB,
+  WRAPS_MUL,
+  WRAPS_DIV,
+  WRAPS_ROUND_DIV,
+  WRAPS_POW,
+  WRAPS_FLOORDIV,
+  WRAPS_NEGATE,
+  WRAPS_ABS,
+  WRAPS_SHIFT_LEFT,
+  WRAPS_ROWS
+};
+enum { UNIFORM_NONE, UNIFORM_POW, UNIFORM_FLOORDIV, UNIFORM_MOD, UNIFORM_ROWS };
+
 struct joist_kernel_table {
   joist_kernel *kernel[KERNEL_OPS][JOIST_WORD_COUNT];
-  joist_kernel *uniform[KERNEL_OPS][JOIST_WORD_COUNT];   /* also of equal second operands */
-  joist_kernel *by_number[KERNEL_OPS][JOIST_WORD_COUNT]; /* of one second operand */
-  joist_may_wrap *may_wrap[KERNEL_OPS][JOIST_WORD_COUNT];
-  joist_may_wrap *stream_wrap[KERNEL_OPS][JOIST_WORD_COUNT];
-  joist_wraps *wraps[KERNEL_OPS][JOIST_WORD_COUNT];
-  joist_count_wraps *count_wraps[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_kernel *uniform[UNIFORM_ROWS][JOIST_WORD_COUNT];   /* also of equal second operands */
+  joist_kernel *by_number[UNIFORM_ROWS][JOIST_WORD_COUNT]; /* of one second operand */
+  joist_may_wrap *may_wrap[WRAPS_ROWS][JOIST_WORD_COUNT];
+  joist_may_wrap *stream_wrap[WRAPS_ROWS][JOIST_WORD_COUNT];
+  joist_wraps *wraps[WRAPS_ROWS][JOIST_WORD_COUNT];
+  joist_count_wraps *count_wraps[WRAPS_ROWS][JOIST_WORD_COUNT];
   joist_magnitudes *magnitudes[JOIST_WORD_COUNT];
   joist_changes *changes[JOIST_WORD_COUNT];
   joist_count_marks *count_marks;
-  joist_fold *fold[KERNEL_OPS][JOIST_WORD_COUNT];
-  joist_rows *rows[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_fold *fold[COMBINES_ROWS][JOIST_WORD_COUNT];
+  joist_rows *rows[COMBINES_ROWS][JOIST_WORD_COUNT];
   joist_fold *wide_sum[JOIST_WORD_COUNT]; /* by the dtype read; sum_in is the accumulator's */
   joist_rows *wide_rows[JOIST_WORD_COUNT];
   joist_masked_fold *masked_sum[JOIST_WORD_COUNT];
   joist_dtype sum_in[JOIST_WORD_COUNT];
-  joist_scan *scan[KERNEL_OPS][JOIST_WORD_COUNT];
+  joist_scan *scan[COMBINES_ROWS][JOIST_WORD_COUNT];
   struct joist_random_kernels random;
   const struct joist_sort_kernels *sort[4]; /* of elements of 1, 2, 4 and 8 bytes */
   joist_deal *deal[3];                      /* of items of 4, 8 and 16 bytes */

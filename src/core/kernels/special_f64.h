@@ -253,7 +253,7 @@ JOIST_INLINE double sin_pi_f64(double r) {
 }
 
 /* gamma(-y) gamma(1 + y) = -pi / sin(pi y) */
-JOIST_INLINE double reflected_gamma(double x) {
+JOIST_DEVICE static inline double reflected_gamma(double x) {
   double sign, l_low, low, rest, k;
   const double y = -x, r = from_whole_f64(y, &sign), l = log_pair_f64(y + 0.5, &l_low);
   const double log_gamma = lgamma_next_f64(y, l, l_low, &low);
@@ -262,7 +262,7 @@ JOIST_INLINE double reflected_gamma(double x) {
   return r == 0 ? (double)NAN : value;
 }
 
-JOIST_INLINE double reflected_lgamma(double x) {
+JOIST_DEVICE static inline double reflected_lgamma(double x) {
   double sign, l_low, low, sine_low, lost;
   const double y = -x, r = from_whole_f64(y, &sign), l = log_pair_f64(y + 0.5, &l_low);
   const double sine = log_pair_f64(fabs(sin_pi_f64(r)), &sine_low);
@@ -271,7 +271,7 @@ JOIST_INLINE double reflected_lgamma(double x) {
 }
 
 /* digamma(-y) - digamma(1 + y) = pi / tan(pi y) */
-JOIST_INLINE double reflected_digamma(double x) {
+JOIST_DEVICE static inline double reflected_digamma(double x) {
   double sign;
   const double y = -x, r = from_whole_f64(y, &sign), z = r * r;
   double p = -0x1.2093ef7e24478p-23;
