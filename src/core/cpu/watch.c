@@ -294,7 +294,7 @@ void joist_watch_converted(const struct joist_program *program, uint32_t instruc
   joist_tally_add(tally, program, instruction, kind, count, offset + first);
 }
 
-static void convert_piece(const struct looking *at, size_t n, const void *const *in, void *out) {
+static void convert_tile(const struct looking *at, size_t n, const void *const *in, void *out) {
   const struct joist_step *const step = at->step;
   const joist_dtype from = step->in[0].dtype, to = step->out.dtype;
   joist_bound_convert(step, 0)(n, in[0], out);
@@ -314,17 +314,16 @@ static void convert_piece(const struct looking *at, size_t n, const void *const 
 static size_t run_pieces(struct looking *at, size_t n, const void *const *in, void *out,
                          bool computed) {
   const struct joist_step *const step = at->step;
-  const size_t piece = step->kind == JOIST_STEP_CONVERT ? n : PIECE;
-  for (size_t k = 0; k < n; k += piece, at->first += piece) {
-    const size_t m = joist_smaller(n - k, piece);
+  if (step->kind == JOIST_STEP_CONVERT) {
+    convert_tile(at, n, in, out);
+    return n;
+  }
+  for (size_t k = 0; k < n; k += PIECE, at->first += PIECE) {
+    const size_t m = joist_smaller(n - k, PIECE);
     const void *part[JOIST_REFS_MAX] = {NULL};
     for (uint32_t j = 0; j < step->operand_count; j++)
       part[j] = (const char *)in[j] + (step->by_number && j == 1 ? 0 : k * step->in[j].size);
     char *const to = (char *)out + k * step->out.size;
-    if (step->kind == JOIST_STEP_CONVERT) {
-      convert_piece(at, m, part, to);
-      continue;
-    }
     const size_t done = computed ? run_wrapping(at, m, part, to, true) : run_piece(at, m, part, to);
     if (done < m) return k + done;
   }

@@ -32,9 +32,9 @@ JOIST_DEVICE static inline int product_wraps_i64(int64_t a, int64_t b) {
   return product_wraps_ui64(x, y) || x * y > most;
 }
 #endif
-/* These are counted in numbers of the type they return, that of the exact product where
- * vector code is faster so. */
-/* What is lost is 0 or at least 2^32, and floats round both terms by far less. */
+/* These are counted in numbers of the type they return, that of the exact product where vector code
+ * is faster so. What is lost of products of i32 is 0 or at least 2^32, and floats round both terms
+ * by far less. */
 JOIST_DEVICE static inline int32_t product_wraps_i32(int32_t a, int32_t b) {
   const float kept = (float)(int32_t)((uint32_t)a * (uint32_t)b);
   return fabsf((float)a * (float)b - kept) > 0x1p31f;
