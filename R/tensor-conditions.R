@@ -53,13 +53,12 @@ was_told <- function(place, site, places) {
   FALSE
 }
 
-# Whether changed_values() would be silent about all of `found`, as it has warned; called from C
-# before a run.
+# About which of `found` changed_values() would be silent, as it has warned; called from C before a
+# run.
 values_were_told <- function(found, places) {
   if (is.null(places)) places <- warned_places
   site <- finding_site(sys.nframe() - 1L)
-  for (facts in found) if (!was_told(finding_name(facts, site), site, places)) return(FALSE)
-  TRUE
+  vapply(found, function(facts) was_told(finding_name(facts, site), site, places), NA)
 }
 
 # Tells of what C found, by an error, or by a warning once per place, with the fields of it that are
@@ -106,12 +105,13 @@ user_loops <- c("while", "if", "for", "scan", "associative_scan", "switch", "app
 # conversion changed; called from C, after a run. `places` has those that were warned about.
 changed_values <- function(found, places) {
   site <- finding_site(sys.nframe() - 1L)
+  steps <- c("convert", "compute", user_loops)
+  delayedAssign("called", exported_operation(site$frames))
   message <- function(facts, file, line) {
     # These are steps of other functions, too, but what loops over code of the user.
     if (facts$op %of% c("convert", "add", "mul", "abs")) {
-      called <- exported_operation(site$frames)
-      steps <- c("convert", "compute", if (facts$op != "convert") user_loops)
-      facts$called <- if (!isTRUE(called %of% steps)) called
+      kept <- if (facts$op == "convert") steps[1:2] else steps
+      facts$called <- if (!isTRUE(called %of% kept)) called
     }
     changed_message(facts, file, line)
   }

@@ -32,6 +32,15 @@ JOIST_DEVICE static inline int product_wraps_i64(int64_t a, int64_t b) {
   return product_wraps_ui64(x, y) || x * y > most;
 }
 #endif
+/* What is lost of products of 16 bits, or only whether anything is: halves for which vector code
+ * has instructions. */
+JOIST_DEVICE static inline uint16_t product_may_wrap_i16(int16_t a, int16_t b) {
+  const int16_t high = (int16_t)(((int32_t)a * b) >> 16), low = (int16_t)((int32_t)a * b);
+  return (uint16_t)(high ^ (int16_t)(low >> 15));
+}
+JOIST_DEVICE static inline uint16_t product_may_wrap_ui16(uint16_t a, uint16_t b) {
+  return (uint16_t)(((uint32_t)a * b) >> 16);
+}
 /* These are counted in numbers of the type they return, that of the exact product where vector code
  * is faster so. What is lost of products of i32 is 0 or at least 2^32, and floats round both terms
  * by far less. */
@@ -43,11 +52,10 @@ JOIST_DEVICE static inline int64_t product_wraps_ui32(uint32_t a, uint32_t b) {
   return (uint64_t)a * b > UINT32_MAX;
 }
 JOIST_DEVICE static inline int16_t product_wraps_i16(int16_t a, int16_t b) {
-  const int32_t product = (int32_t)a * b;
-  return (uint16_t)((product >> 16) ^ ((int16_t)product >> 15)) != 0;
+  return product_may_wrap_i16(a, b) != 0;
 }
 JOIST_DEVICE static inline int16_t product_wraps_ui16(uint16_t a, uint16_t b) {
-  return (uint32_t)a * b > 0xffff;
+  return product_may_wrap_ui16(a, b) != 0;
 }
 JOIST_DEVICE static inline int16_t product_wraps_i8(int8_t a, int8_t b) {
   return (uint16_t)(a * b + 0x80) > 0xff;
@@ -66,14 +74,7 @@ JOIST_DEVICE static inline uint16_t product_may_wrap_ui8(uint8_t a, uint8_t b) {
   return (uint16_t)(a * b);
 }
 JOIST_DEVICE static inline int product_holds_ui8(uint16_t bits) { return bits >> 8 != 0; }
-JOIST_DEVICE static inline uint16_t product_may_wrap_i16(int16_t a, int16_t b) {
-  const int32_t product = (int32_t)a * b;
-  return (uint16_t)((product >> 16) ^ ((int16_t)product >> 15));
-}
 JOIST_DEVICE static inline int product_holds_i16(uint16_t bits) { return bits != 0; }
-JOIST_DEVICE static inline uint16_t product_may_wrap_ui16(uint16_t a, uint16_t b) {
-  return (uint16_t)(((uint32_t)a * b) >> 16);
-}
 JOIST_DEVICE static inline int product_holds_ui16(uint16_t bits) { return bits != 0; }
 JOIST_DEVICE static inline uint32_t product_may_wrap_i32(int32_t a, int32_t b) {
   const float product = (float)a * (float)b;

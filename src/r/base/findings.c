@@ -103,15 +103,14 @@ static SEXP facts_of(const struct joist_finding *finding, bool refused, SEXP lin
   return facts;
 }
 
-/* Calls a function of R/tensor-conditions.R with a list of facts; whether the answer is TRUE, as
- * that about none. */
-static bool ask(const char *function, SEXP found, SEXP places) {
-  if (found == R_NilValue) return true;
+/* What a function of R/tensor-conditions.R says about a list of facts; NULL about none. */
+static SEXP ask(const char *function, SEXP found, SEXP places) {
+  if (found == R_NilValue) return R_NilValue;
   PROTECT(found);
   SEXP list = PROTECT(Rf_PairToVectorList(found));
   SEXP answer = joist_r_eval(PROTECT(Rf_lang3(Rf_install(function), list, places)));
   UNPROTECT(3);
-  return Rf_isLogical(answer) && Rf_asLogical(answer) == TRUE;
+  return answer;
 }
 
 static bool *warned_of(const struct joist_finding *finding) {
@@ -165,7 +164,10 @@ static bool were_told(const struct joist_program *program, const struct joist_r_
     finding.kind = JOIST_FOUND_LOSS;
     if (told && (i->watch & JOIST_WATCH_LOSS)) told = may_be_told(&finding, policy, lines, &found);
   }
-  return told && ask("values_were_told", found, places);
+  if (!told) return false;
+  SEXP answers = ask("values_were_told", found, places);
+  for (R_xlen_t k = 0; k < XLENGTH(answers) && told; k++) told = LOGICAL(answers)[k] == TRUE;
+  return told;
 }
 
 bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP asked) {
@@ -178,8 +180,19 @@ bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP ask
   return were_told(program, &policy, lines, joist_r_policy_places(asked));
 }
 
-bool joist_r_was_told(const struct joist_finding *finding, SEXP lines, SEXP asked) {
+uint32_t joist_r_told_among(const struct joist_finding *findings, uint32_t count, SEXP lines,
+                            SEXP asked) {
   const struct joist_r_policy policy = joist_r_policy(asked);
-  SEXP places = joist_r_policy_places(asked), found = R_NilValue;
-  return may_be_told(finding, &policy, lines, &found) && ask("values_were_told", found, places);
+  uint32_t told = 0, open = 0;
+  SEXP found = R_NilValue;
+  for (uint32_t k = count; k-- > 0;) {
+    SEXP before = found;
+    if (may_be_told(&findings[k], &policy, lines, &found))
+      *(found == before ? &told : &open) |= UINT32_C(1) << k;
+  }
+  SEXP answers = ask("values_were_told", found, joist_r_policy_places(asked));
+  R_xlen_t next = 0;
+  for (uint32_t k = 0; k < count; k++)
+    if ((open >> k & 1) != 0 && LOGICAL(answers)[next++] == TRUE) told |= UINT32_C(1) << k;
+  return told;
 }

@@ -15,8 +15,10 @@ void joist_r_tell_findings(const struct joist_tally *tally, SEXP lines, SEXP pol
  * need not look. False for short runs, which find it out faster than R code does. Runs R code. */
 bool joist_r_were_told(const struct joist_program *program, SEXP lines, SEXP policy);
 
-/* Whether a finding would not be told of at this place, as another was. Runs R code. */
-bool joist_r_was_told(const struct joist_finding *finding, SEXP lines, SEXP policy);
+/* Bits of those of at most 32 findings that would not be told of at this place, as they were. Runs
+ * R code. */
+uint32_t joist_r_told_among(const struct joist_finding *findings, uint32_t count, SEXP lines,
+                            SEXP policy);
 
 /* A whole number with commas, as messages and headers have it wherever R's decimal mark is
  * another. */

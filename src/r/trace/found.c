@@ -44,12 +44,10 @@ static void clear(struct joist_r_found *f) {
 bool joist_r_leaves_out(struct joist_r_found *f, const struct joist_program *program, SEXP lines,
                         SEXP asked) {
   struct joist_finding left_out[JOIST_TALLY_MOST];
-  uint32_t told = 0, count = 0;
-  for (uint32_t k = 0; f != NULL && k < f->count; k++) {
-    if (!joist_r_was_told(&f->findings[k], lines, asked)) continue;
-    told |= UINT32_C(1) << k;
-    left_out[count++] = f->findings[k];
-  }
+  const uint32_t told = f != NULL ? joist_r_told_among(f->findings, f->count, lines, asked) : 0;
+  uint32_t count = 0;
+  for (uint32_t k = 0; told != 0 && k < f->count; k++)
+    if ((told >> k & 1) != 0) left_out[count++] = f->findings[k];
   if (count == 0 || (f->told & ~told) != 0) return false;
   if (f->told == told || f->running > 0) return f->told != 0;
   clear(f);
