@@ -46,7 +46,9 @@ nv_frexp <- function(x) {
 nv_ldexp <- function(x, exponent) {
   x <- float_operand(if (is_tensor(x)) x else tensor_beside(x, exponent))
   if (is_whole(exponent) && length(exponent) == 1L && abs(exponent) < 1000) { # a factor is exact
-    return(nv_convert(by_anvil(nv_convert(x, "f64") * 2^exponent), dtype(x), ambiguous(x)))
+    wide <- if (type_string(x) == "f32" && abs(exponent) <= 126) x else nv_convert(x, "f64")
+    made <- by_anvil(wide * 2^exponent)
+    return(nv_convert(made, dtype(x), ambiguous(x)))
   }
   large <- is_tensor(exponent) && type_string(exponent) %of% c("ui64", "ui64?")
   if (large) exponent <- nv_min(exponent, nv_scalar(2200L, "ui64"))

@@ -110,7 +110,9 @@ yields <- new.env(parent = emptyenv())
 
 # R values at full precision, as base R has them.
 in_full <- function(x) {
-  if (is_computed(x)) {
+  if (!is.object(x)) {
+    nv_tensor(x, "f64", part_shape(x), TRUE)
+  } else if (is_computed(x)) {
     full <- .Call(joist_r_trace_in_full, without_mask(x))
     if (has_mask(x)) with_mask(full, mask_of(x)) else full
   } else if (is_number(x)) {

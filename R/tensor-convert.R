@@ -32,9 +32,6 @@ converted_into <- function(x, dtype, ambiguous, assigns = FALSE) {
   if (!is_tensor(x) || is_number(x)) {
     return(nv_convert(x, dtype, ambiguous))
   }
-  if (identical(dtype(x), as_dtype(dtype)) && ambiguous(x) == ambiguous) {
-    return(x)
-  }
   .Call(joist_r_convert_into, x, dtype, ambiguous, assigns)
 }
 

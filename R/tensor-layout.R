@@ -170,13 +170,13 @@ nv_concatenate <- function(..., dim = 1L) {
 nv_stack <- function(..., dim = 1L) {
   check_no_dims("nv_stack", "`dim`", ...)
   given <- given_parts("nv_stack", list(...))
-  given <- given[!vapply(given, is.null, NA)]
   parts <- as_parts(given)
-  shapes <- lapply(parts, function(x) {
-    extents <- part_shape(x)
-    check_dims(dim, "dim", length(extents) + 1L, single = TRUE)
-    append(extents, 1L, dim - 1L)
-  })
+  if (length(parts) < length(given)) given <- given[!vapply(given, is.null, NA)]
+  shapes <- lapply(parts, part_shape)
+  for (k in seq_along(shapes)) {
+    check_dims(dim, "dim", length(shapes[[k]]) + 1L, single = TRUE)
+    shapes[[k]] <- append(shapes[[k]], 1L, dim - 1L)
+  }
   named_along(concatenated(parts, dim, shapes), dim, names(given))
 }
 
@@ -323,8 +323,8 @@ bind_parts <- function(parts, dimension, labels) {
   if (is.null(all)) all <- list(NULL, NULL)
   of_parts <- all[[dimension]]
   if (is.null(of_parts)) of_parts <- character(shape(bound)[dimension])
-  counts <- vapply(shapes, function(s) s[dimension], 1)
-  of_parts[cumsum(counts)[lines]] <- labels[lines]
+  at <- if (all(lines)) lines else cumsum(vapply(shapes, function(s) s[dimension], 1))[lines]
+  of_parts[at] <- labels[lines]
   all[[dimension]] <- of_parts
   with_names(bound, all)
 }

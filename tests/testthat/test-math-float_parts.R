@@ -37,6 +37,11 @@ test_that("numbers times powers of two are rounded once", {
   expect_identical(as_array(nv_ldexp(nv_tensor(1), c(128L, 127L, -149L, -151L))), {
     c(Inf, 2^127, 2^-149, 0)
   })
+  singles <- nv_tensor(c(1.1, -3.3, 2^-120, 1e38, NA, Inf, 0))
+  for (exponent in c(-149, -127, -126, -30, 126, 127, 160)) { # rounded once, from exact products
+    exact <- nv_convert(nv_tensor(as_array(singles) * 2^exponent, "f64"), "f32")
+    expect_identical(nv_ldexp(singles, exponent), exact)
+  }
   expect_identical(as_array(nv_ldexp(nv_tensor(c(1, NA)), nv_tensor(c(NA, 1L)))), c(NA_real_, NA))
   expect_identical(as_array(nv_ldexp(3L, nv_tensor(2L))), 12)
   scaled <- function(x) sum(nv_ldexp(x, 3L) * nv_frexp(x)$mantissa)

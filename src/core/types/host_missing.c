@@ -150,12 +150,19 @@ void joist_missing_mask(joist_host host, const void *values, size_t n, uint8_t *
   }
 }
 
-#define PUT(WORD)                                                  \
-  do {                                                             \
-    WORD word, *const at = values;                                 \
-    memcpy(&word, na, sizeof word);                                \
-    JOIST_VECTORIZE_LOOP                                           \
-    for (size_t i = 0; i < n; i++) at[i] = mask[i] ? word : at[i]; \
+/* Most blocks have no missing value, and are not written. */
+#define PUT(WORD)                                                          \
+  do {                                                                     \
+    WORD word;                                                             \
+    memcpy(&word, na, sizeof word);                                        \
+    for (size_t first = 0; first < n; first += BLOCK) {                    \
+      WORD *const at = (WORD *)values + first;                             \
+      const uint8_t *const flags = mask + first;                           \
+      const size_t length = joist_smaller(BLOCK, n - first);               \
+      if (memchr(flags, 1, length) == NULL) continue;                      \
+      JOIST_VECTORIZE_LOOP                                                 \
+      for (size_t i = 0; i < length; i++) at[i] = flags[i] ? word : at[i]; \
+    }                                                                      \
   } while (0)
 
 void joist_missing_put(joist_host host, const uint8_t *mask, size_t n, const void *na,

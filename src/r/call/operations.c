@@ -250,6 +250,8 @@ SEXP joist_r_convert_into(SEXP x, SEXP dtype, SEXP ambiguous, SEXP assigns) {
   struct joist_r_value value;
   joist_r_read_operand(rules, x, &value);
   const struct joist_type type = {joist_r_dtype(dtype), joist_r_flag(ambiguous, "ambiguous")};
+  const struct joist_type own = value.argument.operand.type;
+  if (own.dtype == type.dtype && own.ambiguous == type.ambiguous) return x;
   return joist_r_apply_conversion(rules, &value, type, joist_r_flag(assigns, "assigns"));
 }
 

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/vectorize.h"
 #include "core/types/error.h"
+
+JOIST_VECTORIZE_FILE
 
 enum { STRIP = 512, WHERE = 32 };
 #define NOT_AVAILABLE INT64_MIN

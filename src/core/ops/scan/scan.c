@@ -200,6 +200,18 @@ static joist_status run_line(const struct pass *pass, char *carry, int threads,
   return JOIST_OK;
 }
 
+/* Of contiguous flags, all from the first that is set. */
+static void scan_flags(const struct pass *pass) {
+  for (size_t k = 0; k < pass->outer; k++) {
+    const char *const line = pass->in + k * pass->middle, *const set =
+                                                              memchr(line, 1, pass->middle);
+    const size_t unset = set == NULL ? pass->middle : (size_t)(set - line);
+    char *const out = pass->out + k * pass->middle;
+    memset(out, 0, unset);
+    memset(out + unset, 1, pass->middle - unset);
+  }
+}
+
 static joist_status run_pass(struct pass *pass, bool sequential, const struct joist_run *run,
                              struct joist_error *error) {
   const size_t count = pass->inner * pass->middle * pass->outer, outer = pass->outer;
@@ -251,6 +263,10 @@ joist_status joist_scan_run(const struct joist_call *call, struct joist_error *e
                       .out = call->out[0]};
   const size_t count = joist_value_count(call->operand[0]);
   if (count == 0) return JOIST_OK;
+  if (instruction->op == JOIST_OP_CUMMAX && from == JOIST_BOOL && lines.inner == 1) {
+    scan_flags(&pass);
+    return JOIST_OK;
+  }
   _Atomic uint64_t bits = 0;
   pass.bits = &bits;
   const bool same_sign = joist_dtype_kind(from) == joist_dtype_kind(to);
