@@ -137,11 +137,6 @@ size_t joist_windows_batch(const struct joist_shape *operand, const struct joist
   return at;
 }
 
-ptrdiff_t joist_window_input(const struct joist_windows *w, int d, size_t p, size_t k) {
-  const int64_t z = (int64_t)p * w->step[d] + (int64_t)k * w->dilation[d] - w->low[d];
-  return z >= 0 && z < (int64_t)w->z[d] ? (ptrdiff_t)z : -1;
-}
-
 ptrdiff_t joist_window_output(const struct joist_windows *w, int d, size_t z, size_t k) {
   const int64_t from = (int64_t)z + w->low[d] - (int64_t)k * w->dilation[d];
   return from >= 0 && from % w->step[d] == 0 && from / w->step[d] < (int64_t)w->p[d]

@@ -44,7 +44,11 @@ size_t joist_windows_batch(const struct joist_shape *operand, const struct joist
                            int first, size_t index);
 
 /* Along dim d: z for p and k, or p for z and k; -1 where there is none. */
-ptrdiff_t joist_window_input(const struct joist_windows *w, int d, size_t p, size_t k);
+static inline ptrdiff_t joist_window_input(const struct joist_windows *w, int d, size_t p,
+                                           size_t k) {
+  const int64_t z = (int64_t)p * w->step[d] + (int64_t)k * w->dilation[d] - w->low[d];
+  return z >= 0 && z < (int64_t)w->z[d] ? (ptrdiff_t)z : -1;
+}
 ptrdiff_t joist_window_output(const struct joist_windows *w, int d, size_t z, size_t k);
 
 /* How many products an element is the sum of, at most; and positions of term `term` of element

@@ -169,6 +169,13 @@ static void copy_lines(size_t size, size_t terms, size_t lines, const void *from
   BY_SIZE(COPY_LINES)
 }
 
+/* Whether the lines lie one after the other: from the first one on, all are as far apart as the
+ * first two, up to those of -1 at the end. */
+static bool follow(const ptrdiff_t *offset, size_t every, size_t lines) {
+  return offset[0] >= 0 && (lines == 1 || offset[every] == offset[0] + 1) &&
+         offset[(lines - 1) * every] == offset[0] + (ptrdiff_t)(lines - 1);
+}
+
 /* Lines first ... first + count - 1 of a side, `depth` terms from `term` on, as [term][line] in
  * the dtype of the array; elements outside it are 0. */
 static void gather(const struct side *side, const char *data, size_t first, size_t count,
@@ -190,10 +197,14 @@ static void gather(const struct side *side, const char *data, size_t first, size
       terms = joist_smaller(side->fast_terms - skip, depth - t);
       const ptrdiff_t offset = side->windows ? offset_of(side, single, &at, &tap)
                                              : (ptrdiff_t)(slow_term * side->slow_stride);
-      if (offset >= 0 && single)
-        copy_lines(size, terms, run, data + skip * side->along * size, offset,
-                   near->offset + at.at[0] * near->terms + tap.at[0], near->terms, side->along,
-                   to + (t * width + line) * size, width);
+      const ptrdiff_t *const own =
+          single ? near->offset + at.at[0] * near->terms + tap.at[0] : NULL;
+      if (offset >= 0 && single && follow(own, near->terms, run))
+        copy_block(size, terms, run, data + ((size_t)(offset + own[0]) + skip * side->along) * size,
+                   1, side->along, to + (t * width + line) * size, width);
+      else if (offset >= 0 && single)
+        copy_lines(size, terms, run, data + skip * side->along * size, offset, own, near->terms,
+                   side->along, to + (t * width + line) * size, width);
       else if (offset >= 0)
         copy_block(size, terms, run,
                    data + ((size_t)offset + fast * side->across + skip * side->along) * size,
@@ -241,7 +252,11 @@ static void place(const struct conv *c, size_t first, size_t lines, const char *
       run = single ? lines : joist_smaller(c->row.fast_lines - fast, lines - line);
       char *const to =
           result + (slow * c->line_slow + fast * c->line_fast + j * c->column_fast) * size;
-      copy_block(size, run, 1, from + line * size, 1, 1, to, single ? c->line_slow : c->line_fast);
+      const size_t apart = single ? c->line_slow : c->line_fast;
+      if (apart == 1)
+        memcpy(to, from + line * size, run * size);
+      else
+        copy_block(size, run, 1, from + line * size, 1, 1, to, apart);
     }
   }
 }
