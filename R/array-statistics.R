@@ -83,8 +83,9 @@ one_if_missing <- function(x, dims, remove = FALSE) {
 }
 
 variance_of <- function(x, dims, drop, correction, root, remove) {
+  given <- x
   x <- one_if_missing(x, dims, remove)
-  bits <- if (has_digits(x)) span_of(x)
+  bits <- if (length(x) == length(given) && has_digits(x)) span_of(x)
   fused("variance", variance, x, dims_by_name(dims, x), drop, correction, root, remove, bits)
 }
 

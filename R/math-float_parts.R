@@ -46,9 +46,10 @@ nv_frexp <- function(x) {
 nv_ldexp <- function(x, exponent) {
   x <- float_operand(if (is_tensor(x)) x else tensor_beside(x, exponent))
   if (is_whole(exponent) && length(exponent) == 1L && abs(exponent) < 1000) { # a factor is exact
-    wide <- if (type_string(x) == "f32" && abs(exponent) <= 126) x else nv_convert(x, "f64")
-    made <- by_anvil(wide * 2^exponent)
-    return(nv_convert(made, dtype(x), ambiguous(x)))
+    if (type_string(x) %of% c("f64", if (abs(exponent) <= 126) "f32")) {
+      return(by_anvil(x * 2^exponent))
+    }
+    return(nv_convert(by_anvil(nv_convert(x, "f64") * 2^exponent), dtype(x), ambiguous(x)))
   }
   large <- is_tensor(exponent) && type_string(exponent) %of% c("ui64", "ui64?")
   if (large) exponent <- nv_min(exponent, nv_scalar(2200L, "ui64"))
@@ -129,10 +130,10 @@ are_close <- function(pair, rtol, atol, equal_nan) {
 # A real tensor of floats: of the dtype that nv_sqrt() gives.
 float_operand <- function(x) {
   x <- as_operand(x)
-  check_real(x)
   if (is_float_dtype(x)) {
     return(x)
   }
+  check_real(x)
   float <- nv_sqrt(nv_aval(dtype(x), integer(), ambiguous(x)))
   to_float(x, dtype(float), ambiguous(float))
 }

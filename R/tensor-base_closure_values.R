@@ -254,7 +254,7 @@ averages_of <- function(x, groups, f) {
   if (length(values) == 0L) {
     return(x)
   }
-  if (length(x) > 0L) x <- as_filled(x, do.call(c, values))
+  if (length(x) > 0L) x <- as_filled(x, if (is.null(groups)) values[[1L]] else do.call(c, values))
   if (is.null(groups)) x[] <- values[[1L]] else split(x, groups) <- values
   x
 }
