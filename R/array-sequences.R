@@ -84,10 +84,7 @@ is_finite_number <- function(x) {
 
 # The dtype of a quotient of such numbers.
 quotient_dtype <- function(from, to) {
-  one_of <- function(x) {
-    x <- as_operand(x)
-    nv_aval(dtype(x), integer(), ambiguous(x))
-  }
+  one_of <- function(x) if (is_finite_number(x)) x[0L] else none_of(as_operand(x))
   first <- one_of(from)
   dtype(nv_div(first, if (is_finite_number(from) && is_finite_number(to)) first else one_of(to)))
 }
@@ -177,7 +174,8 @@ nv_seq <- function(from, to, by = NULL, dtype = NULL, ambiguous = FALSE, device 
   # As nv_tensor() tells of whole R numbers.
   whole <- !asked && is_float_dtype(dtype) && all(unlist(lapply(given, one_double)) %% 1 == 0)
   if (whole && !is_traced(x)) judge_rounding(x, format(dtype), "seq", session()$loss)
-  place_on(nv_convert(x, dtype, ambiguous), device)
+  made <- identical(dtype(x), dtype) && identical(ambiguous(x), ambiguous)
+  place_on(if (made) x else nv_convert(x, dtype, ambiguous), device)
 }
 
 sequence_dtype <- function(given) {
