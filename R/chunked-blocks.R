@@ -229,9 +229,19 @@ read_shared <- function(array, asked, kept) {
   parts <- lapply(names[first], function(name) kept$parts[[name]])
   new <- vapply(parts, is.null, TRUE)
   parts[new] <- read_parts(array, low[first][new], high[first][new])
-  for (k in which(new)) keep_part(kept, names[first][k], parts[[k]], array$size)
+  if (!is_read_again(array)) {
+    for (k in which(new)) keep_part(kept, names[first][k], parts[[k]], array$size)
+  }
   of <- rep(seq_along(asked), each = length(asked[[1L]]$low))
   unname(split(parts[match(names, names[first])], of))
+}
+
+# Files are in the system's cache: reading them again takes no longer. Decoding them does, and is
+# saved by memory that was asked for.
+is_read_again <- function(array) {
+  decoded <- length(array$codecs) > 0L || !is.null(array$shard)
+  is_stored(array) && !is.null(array$store$folder) &&
+    !(decoded && !is.null(getOption("joist.memory")))
 }
 
 # A cache of what a run reads for reductions and needs again: `parts` by name, as far as there is

@@ -41,8 +41,8 @@
 #' that read the same chunks are computed together, up to 64 of them, as far as their parts and
 #' chunks fit into `joist.memory`, divided by the number of workers. If this session computes
 #' reductions first, it keeps up to `joist.memory` of the data read for them, so that the rest of
-#' the program does not
-#' read these again. `options(joist.memory = )` is a number of bytes, 2^28 (256 MB) by default.
+#' the program does not read these again: of files of a folder only where they have to be decoded
+#' and the option is set. `options(joist.memory = )` is a number of bytes, 2^28 (256 MB) by default.
 #'
 #' `x[...]` takes an index for each dimension, reads the blocks that hold the selected elements, and
 #' returns a tensor. Names are those of the coordinates beside an array, see [nv_zarr()].

@@ -139,7 +139,7 @@ block_turns <- function(program, ks, tile) {
 # Blocks are not kept until R collects them by itself: those that are in use then would be for long.
 collect_blocks <- function(program, n) {
   counted$read <- sum(counted$read, n * sum(leaf_bytes(program)))
-  if (counted$read > memory_budget() / 16) {
+  if (counted$read > memory_budget() / 64) {
     counted$read <- 0
     gc(verbose = FALSE, full = FALSE)
   }

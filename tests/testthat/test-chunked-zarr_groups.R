@@ -132,6 +132,23 @@ test_that("a consolidated group keeps the metadata of what is made in it", {
   expect_error(nv_zarr(folder), "consolidated_metadata", class = "joist_value_error")
 })
 
+test_that("files are read again unless decoding them again is to be saved", {
+  bytes_kept <- function(x) {
+    kept <- joist:::new_kept()
+    joist:::last_program(x - nv_mean(x, 1, drop = FALSE), 0L, kept)
+    kept$bytes
+  }
+  x <- nv_store(nv_tensor(matrix(1:64, 8), "f32"), plain <- tempfile(), chunks = 4)
+  coded <- nv_store(x, tempfile(), codecs = "gzip")
+  withr::local_options(joist.memory = NULL)
+  expect_identical(bytes_kept(x), 0)
+  expect_identical(bytes_kept(coded), 0)
+  expect_identical(bytes_kept(nv_zarr(blind_store(plain))), 256)
+  withr::local_options(joist.memory = 2^28)
+  expect_identical(bytes_kept(x), 0)
+  expect_identical(bytes_kept(coded), 256)
+})
+
 test_that("the budget of memory is a number of bytes", {
   x <- nv_zarr_create(tempfile(), "f32", c(40, 40), chunks = 10)
   x[] <- matrix(1:1600, 40)
