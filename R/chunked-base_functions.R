@@ -144,6 +144,9 @@ stored_part <- function(array, indices) {
     there <- read_parts(array, list(corner + low), list(high))[[1L]]
     taken <- .Call(joist_r_subset, there, Map(`-`, own, low - 1L), FALSE, FALSE)
     out <<- .Call(joist_r_assign, out, at, taken, TRUE, FALSE)
+    bytes <- length(there) * array$size
+    there <- taken <- NULL
+    collect_read(bytes)
   })
   out
 }

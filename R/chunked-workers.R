@@ -136,9 +136,11 @@ block_turns <- function(program, ks, tile) {
   in_turns(ks, sum(leaf_bytes(program)), if (is_product(program)) tile else 1)
 }
 
-# Blocks are not kept until R collects them by itself: those that are in use then would be for long.
-collect_blocks <- function(program, n) {
-  counted$read <- sum(counted$read, n * sum(leaf_bytes(program)))
+collect_blocks <- function(program, n) collect_read(n * sum(leaf_bytes(program)))
+
+# What was read is not kept until R collects it by itself: what is in use then would be for long.
+collect_read <- function(bytes) {
+  counted$read <- sum(counted$read, bytes)
   if (counted$read > memory_budget() / 64) {
     counted$read <- 0
     gc(verbose = FALSE, full = FALSE)

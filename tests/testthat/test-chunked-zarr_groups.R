@@ -149,6 +149,14 @@ test_that("files are read again unless decoding them again is to be saved", {
   expect_identical(bytes_kept(coded), 256)
 })
 
+test_that("what a subset reads is given back as that of blocks is", {
+  x <- nv_store(nv_tensor(matrix(1:64, 8), "f32"), tempfile(), chunks = 4)
+  withr::local_options(joist.memory = 2^40)
+  before <- sum(joist:::counted$read)
+  expect_identical(as_array(x[c(1, 8), ]), rbind(8 * 0:7 + 1, 8 * 1:8))
+  expect_identical(joist:::counted$read - before, 64)
+})
+
 test_that("the budget of memory is a number of bytes", {
   x <- nv_zarr_create(tempfile(), "f32", c(40, 40), chunks = 10)
   x[] <- matrix(1:1600, 40)
