@@ -233,6 +233,38 @@ static void test_batches(joist_dtype dtype) {
     check_product(dtype, pairs[p], plain, FILL_SMALL);
 }
 
+/* Products of a matrix and itself, of which a half is copied, have the bits of those with a copy.
+ */
+static void test_itself(joist_dtype dtype) {
+  for (int round = 0; round < 12; round++) {
+    const int32_t transposed[2] = {round % 2, 1 - round % 2};
+    const uint32_t m = (uint32_t)(20 + random_below(150)), k = (uint32_t)(1 + random_below(600));
+    const uint32_t count = round % 3 == 0 ? 7 : 1;
+    const struct joist_shape one = {3, {transposed[0] ? k : m, transposed[0] ? m : k, count}};
+    const struct joist_shape shapes[2] = {one, one};
+    const size_t bytes = elements_in(&one) * joist_dtype_size(dtype);
+    void *const x = allocate(bytes), *const copy = allocate(bytes), *want = NULL;
+    fill(dtype, elements_in(&one),
+         joist_dtype_category(dtype) == JOIST_CATEGORY_INTEGER ? FILL_BITS : FILL_SMALL, x);
+    memcpy(copy, x, bytes);
+    struct joist_shape shape = {0};
+    CHECK(run_matmul(dtype, JOIST_DTYPE_NONE, shapes, transposed, (const void *[]){x, copy}, 1,
+                     &shape, &want) == JOIST_OK);
+    for (int threads = 1; threads <= THREADS; threads++) {
+      void *out = NULL;
+      CHECK(run_matmul(dtype, JOIST_DTYPE_NONE, shapes, transposed, (const void *[]){x, x}, threads,
+                       &shape, &out) == JOIST_OK);
+      CHECK_MSG(memcmp(out, want, elements_in(&shape) * joist_dtype_size(dtype) + 1) == 0,
+                "%s %s %ux%u t%d with itself, %d threads", joist_kernels_name(),
+                joist_dtype_name(dtype), m, k, (int)transposed[0], threads);
+      free(out);
+    }
+    free(want);
+    free(x);
+    free(copy);
+  }
+}
+
 /* Products in a wider dtype have the bits of those of converted operands. */
 static void check_asked(joist_dtype from, joist_dtype to, const uint32_t *extents, int flags) {
   const int32_t transposed[2] = {flags & 1, flags >> 1};
@@ -390,6 +422,7 @@ int main(void) {
     for (int d = 0; d < JOIST_DTYPE_COUNT; d++) {
       if (is_small((joist_dtype)d) && s < count - 1) continue; /* by the kernels of another dtype */
       test_extents((joist_dtype)d);
+      test_itself((joist_dtype)d);
       test_batches((joist_dtype)d);
     }
     test_asked();

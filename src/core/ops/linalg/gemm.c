@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/by_size.h"
 #include "core/base/parallel.h"
 #include "core/kernels/kernels.h"
 #include "core/types/convert.h"
@@ -42,7 +43,8 @@ struct blocking {
   size_t slices;                    /* how many times DEPTH terms of them */
   size_t row_blocks;
   size_t row_panel_bytes, column_panel_bytes;
-  bool direct; /* columns are not packed */
+  bool direct;    /* columns are not packed */
+  bool symmetric; /* panels of rows below the diagonal are copied from above it */
 };
 
 /* Packed columns pay if they are read often, or from far apart. */
@@ -53,13 +55,24 @@ static bool is_direct(const struct joist_gemm *p, const struct joist_gemm_kernel
          p->k * p->n * kernel->size <= FAR_BYTES;
 }
 
+/* A matrix and itself, one of them transposed. The parts of complex products depend on which factor
+ * is the first one, by a rounding. */
+static bool is_symmetric(const struct joist_gemm *p, const struct joist_gemm_kernel *kernel) {
+  bool same = p->lhs_transposed != p->rhs_transposed && p->lhs_dtype == p->rhs_dtype &&
+              p->m == p->n && p->m > kernel->rows + kernel->columns &&
+              joist_dtype_kind(p->dtype) != JOIST_KIND_COMPLEX;
+  for (size_t j = 0; j < p->count && same; j++) same = p->lhs[j] == p->rhs[j];
+  return same;
+}
+
 static struct blocking cut(const struct joist_gemm *product, int threads) {
   const struct joist_gemm_kernel *const kernel = joist_gemm_find(product->dtype);
   struct blocking b = {.product = product,
                        .kernel = kernel,
                        .row_panels = joist_divide_up(product->m, kernel->rows),
                        .column_panels = joist_divide_up(product->n, kernel->columns),
-                       .direct = is_direct(product, kernel)};
+                       .direct = is_direct(product, kernel),
+                       .symmetric = is_symmetric(product, kernel)};
   const size_t depth = joist_smaller(product->k, DEPTH);
   b.row_panel_bytes = joist_round_up(kernel->rows * depth * kernel->size, ALIGNMENT);
   b.column_panel_bytes = joist_round_up(kernel->columns * depth * kernel->size, ALIGNMENT);
@@ -178,6 +191,13 @@ static void pack_rows(const struct blocking *b, const struct place *at, size_t b
     pack_panel(b, &side, at->slice + slice, i, rows + (i - first) * b->row_panel_bytes);
 }
 
+/* The panel of rows that comes after those that are multiplied by a panel of columns, up to `last`.
+ */
+static size_t end_of_rows(const struct blocking *b, size_t column_panel, size_t last) {
+  const size_t end = (column_panel + 1) * b->kernel->columns;
+  return b->symmetric ? joist_smaller(joist_divide_up(end, b->kernel->rows), last) : last;
+}
+
 /* A slice of one block of rows times some of the packed panels of columns. */
 static void multiply_slice(const struct blocking *b, const struct place *at, size_t block,
                            size_t slice, struct joist_part columns, char *rows) {
@@ -188,7 +208,8 @@ static void multiply_slice(const struct blocking *b, const struct place *at, siz
   pack_rows(b, at, block, slice, rows);
   for (size_t j = columns.first; j < columns.first + columns.n; j++) {
     const size_t column = (at->column_panel + j) * kernel->columns;
-    for (size_t i = first; i < last; i++) {
+    const size_t end = end_of_rows(b, at->column_panel + j, last);
+    for (size_t i = first; i < end; i++) {
       const size_t row = i * kernel->rows;
       kernel->multiply(depth_of(b, at->slice + slice), rows + (i - first) * b->row_panel_bytes,
                        packed_columns(b, at, slice, j), at->slice + slice > 0,
@@ -213,7 +234,8 @@ static void multiply_direct(const struct blocking *b, const struct place *at, si
   for (size_t j = columns.first; j < columns.first + columns.n; j++) {
     const size_t own = (at->column_panel + j) * kernel->columns;
     const size_t column = joist_smaller(own, p->n - kernel->columns);
-    for (size_t i = first; i < last; i++) {
+    const size_t end = end_of_rows(b, at->column_panel + j, last);
+    for (size_t i = first; i < end; i++) {
       const size_t row = i * kernel->rows;
       kernel->direct(depth_of(b, at->slice + slice), rows + (i - first) * b->row_panel_bytes,
                      element(p->dtype, right.data, column * right.across + term), right.across,
@@ -229,6 +251,8 @@ static void multiply_block(const void *context, size_t task, size_t worker) {
   const struct joist_part columns =
       joist_share_of(at->column_panels, at->strips, task / b->row_blocks);
   char *const rows = at->rows + worker * largest_row_block(b) * b->row_panel_bytes;
+  const size_t first = first_panel_of(b, task % b->row_blocks);
+  if (end_of_rows(b, at->column_panel + columns.first + columns.n - 1, SIZE_MAX) <= first) return;
   for (size_t slice = 0; slice < at->slices; slice++)
     (b->direct ? multiply_direct : multiply_slice)(b, at, task % b->row_blocks, slice, columns,
                                                    rows);
@@ -248,6 +272,32 @@ static joist_status multiply_columns(struct place *at, int threads, const struct
   return joist_tasks_run_on(run, threads, tasks, worth(work, TIMED), multiply_block, at, error);
 }
 
+/* The elements below the diagonal of n columns, from those above it. */
+enum { MIRRORED = 32 }; /* rows and columns at once */
+#define MIRROR(T)                                                                      \
+  static void mirror_##T(size_t n, size_t first, size_t last, void *result) {          \
+    T *const z = result;                                                               \
+    for (size_t block = first; block < n; block += MIRRORED)                           \
+      for (size_t j = first; j < last; j++)                                            \
+        for (size_t i = block > j ? block : j + 1; i < n && i < block + MIRRORED; i++) \
+          z[j * n + i] = z[i * n + j];                                                 \
+  }
+MIRROR(uint8_t)
+MIRROR(uint16_t)
+MIRROR(uint32_t)
+MIRROR(uint64_t)
+MIRROR(sixteen)
+
+static void mirror(const void *context, size_t task, size_t worker) {
+  (void)worker;
+  const struct place *const at = context;
+  const struct joist_gemm *const p = at->blocking->product;
+  const struct joist_part columns = joist_strip_of(p->n, MIRRORED, task);
+  const size_t size = at->blocking->kernel->size, n = p->n;
+  JOIST_BY_SIZE(size, mirror, n, columns.first, columns.first + columns.n,
+                (char *)p->result + at->index * n * n * size);
+}
+
 /* Product `index`, in scratch memory for `threads`. */
 static joist_status multiply(const struct blocking *b, size_t index, char *scratch, int threads,
                              const struct joist_run *run, struct joist_error *error) {
@@ -264,6 +314,7 @@ static joist_status multiply(const struct blocking *b, size_t index, char *scrat
       if (status != JOIST_OK) return status;
     }
   }
+  if (b->symmetric) joist_parallel(threads, joist_divide_up(b->product->n, MIRRORED), mirror, &at);
   return JOIST_OK;
 }
 
