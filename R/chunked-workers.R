@@ -168,6 +168,8 @@ kept_functions <- function(work) {
 # that a worker has written to the `target`.
 run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
   if (is.null(wanted)) wanted <- seq_len(outer_count(program)) - 1
+  mirrored <- is_symmetric(program)
+  if (mirrored) wanted <- above_diagonal(wanted, block_counts(program)[program$outer[1L]])
   workers <- worker_count()
   own <- functions_of(program)
   work <- list(program = program, target = target, functions = own)
@@ -182,10 +184,29 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
       blocks <- finish_block(program, trees[[k]]$result())
       trees[[k]] <<- tree_new(own$combine)
       for (j in seq_along(blocks)) {
-        take(j, result_start(program, part$blocks[1L], j), blocks[[j]])
+        start <- result_start(program, part$blocks[1L], j)
+        take(j, start, blocks[[j]])
+        if (mirrored && start[1L] != start[2L]) take(j, rev(start), nv_transpose(blocks[[j]]))
       }
     }
   })
+}
+
+# Whether it is one product of a matrix of floats and itself, one of them transposed: blocks below
+# the diagonal are those above it, transposed.
+is_symmetric <- function(program) {
+  text <- paste0(
+    "matmul\\((%[0-9]+), \\1, ",
+    "transpose_lhs = (TRUE, transpose_rhs = FALSE|FALSE, transpose_rhs = TRUE)\\)"
+  )
+  program$role == "product" && length(program$types) == 1L && grepl(text, program$program) &&
+    is_float_dtype(program$types[[1L]]) && length(unique(program$chunks[program$outer])) == 1L
+}
+
+# The blocks of a square, with those below the diagonal in the place above it.
+above_diagonal <- function(blocks, rows) {
+  at <- cbind(blocks %% rows, blocks %/% rows)
+  sort(unique(base::pmin(at[, 1L], at[, 2L]) + rows * base::pmax(at[, 1L], at[, 2L])))
 }
 
 outer_count <- function(program) prod(block_counts(program)[program$outer])

@@ -255,6 +255,28 @@ test_that("sums are those of base R to the precision of the dtype, for every dty
   expect_identical(as_array(product), round_to(crossprod(whole), "f16"))
 })
 
+test_that("products of a matrix and itself are those in memory, in memory, in stores and resumed", {
+  for (type in c("f32", "f64", "i32")) {
+    values <- nv_tensor(matrix(sample(-9:9, 2310, TRUE), 33), type)
+    x <- made(as_array(values), type, c(10, 16))
+    programs <- list(
+      nv_crossprod, nv_tcrossprod, function(x) x %*% t(x), function(x) nv_crossprod(x * 2L) + 1L
+    )
+    for (f in programs) for (chunks in list(NULL, c(13L, 11L))) {
+      want <- as_array(f(values))
+      expect_identical(as_array(nv_compute(f(x))), want)
+      path <- tempfile()
+      y <- nv_store(f(x), path, chunks = chunks)
+      expect_identical(as_array(nv_compute(y)), want)
+      files <- list.files(file.path(path, "c"), recursive = TRUE, full.names = TRUE)
+      unlink(files[seq(1, length(files), 2)])
+      expect_identical(as_array(nv_compute(nv_store(f(x), path, resume = TRUE, chunks = chunks))), {
+        want
+      })
+    }
+  }
+})
+
 test_that("programs are the same whatever the order of the elements in stores", {
   whole <- function(x) nv_convert(x, "i32")
   programs <- list(

@@ -164,7 +164,7 @@ static bool were_told(const struct joist_program *program, const struct joist_r_
     finding.kind = JOIST_FOUND_LOSS;
     if (told && (i->watch & JOIST_WATCH_LOSS)) told = may_be_told(&finding, policy, lines, &found);
   }
-  if (!told) return false;
+  if (!told || found == R_NilValue) return told;
   SEXP answers = ask("values_were_told", found, places);
   for (R_xlen_t k = 0; k < XLENGTH(answers) && told; k++) told = LOGICAL(answers)[k] == TRUE;
   return told;
@@ -184,13 +184,13 @@ uint32_t joist_r_told_among(const struct joist_finding *findings, uint32_t count
                             SEXP asked) {
   const struct joist_r_policy policy = joist_r_policy(asked);
   uint32_t told = 0, open = 0;
-  SEXP found = R_NilValue;
+  SEXP places = joist_r_policy_places(asked), found = R_NilValue;
   for (uint32_t k = count; k-- > 0;) {
     SEXP before = found;
     if (may_be_told(&findings[k], &policy, lines, &found))
       *(found == before ? &told : &open) |= UINT32_C(1) << k;
   }
-  SEXP answers = ask("values_were_told", found, joist_r_policy_places(asked));
+  SEXP answers = ask("values_were_told", found, places);
   R_xlen_t next = 0;
   for (uint32_t k = 0; k < count; k++)
     if ((open >> k & 1) != 0 && LOGICAL(answers)[next++] == TRUE) told |= UINT32_C(1) << k;
