@@ -138,7 +138,7 @@ block_turns <- function(program, ks, tile) {
 
 collect_blocks <- function(program, n) collect_read(n * sum(leaf_bytes(program)))
 
-# What was read is not kept until R collects it by itself: what is in use then would be for long.
+# Has R collect what was read: by itself it would later, and keep for long what is in use then.
 collect_read <- function(bytes) {
   counted$read <- sum(counted$read, bytes)
   if (counted$read > memory_budget() / 64) {
