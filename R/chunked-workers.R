@@ -138,7 +138,7 @@ block_turns <- function(program, ks, tile) {
 
 collect_blocks <- function(program, n) collect_read(n * sum(leaf_bytes(program)))
 
-# Has R collect what was read: by itself it would later, and keep for long what is in use then.
+# Collects what was read. R would do so later by itself, and what is in use then stays for long.
 collect_read <- function(bytes) {
   counted$read <- sum(counted$read, bytes)
   if (counted$read > memory_budget() / 64) {
@@ -197,7 +197,8 @@ run_program <- function(program, take, retries, target = NULL, wanted = NULL) {
 is_symmetric <- function(program) {
   text <- paste0(
     "matmul\\((%[0-9]+), \\1, ",
-    "transpose_lhs = (TRUE, transpose_rhs = FALSE|FALSE, transpose_rhs = TRUE)\\)"
+    "transpose_lhs = (TRUE, transpose_rhs = FALSE|FALSE, transpose_rhs = TRUE)\\)",
+    "[^\n]*\n *return" # the last one
   )
   program$role == "product" && length(program$types) == 1L && grepl(text, program$program) &&
     is_float_dtype(program$types[[1L]]) && length(unique(program$chunks[program$outer])) == 1L

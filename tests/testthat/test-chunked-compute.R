@@ -277,6 +277,19 @@ test_that("products of a matrix and itself are those in memory, in memory, in st
   }
 })
 
+test_that("a product of a product of a matrix and itself need not be symmetric", {
+  z <- matrix(sample(-5:5, 600, TRUE), 20)
+  w <- matrix(sample(-5:5, 900, TRUE), 30)
+  for (rows in c(10, 20)) { # in parts, and within the blocks of the other product
+    x <- made(z, "f64", c(rows, 10))
+    y <- made(w, "f64", c(10, 10))
+    twice <- nv_matmul(nv_crossprod(x) * 2, y)
+    expect_identical(as_array(nv_compute(nv_matmul(nv_crossprod(x), y))), crossprod(z) %*% w)
+    expect_identical(as_array(nv_compute(nv_matmul(y, nv_crossprod(x)))), w %*% crossprod(z))
+    expect_identical(as_array(nv_compute(twice)), 2 * crossprod(z) %*% w)
+  }
+})
+
 test_that("programs are the same whatever the order of the elements in stores", {
   whole <- function(x) nv_convert(x, "i32")
   programs <- list(
