@@ -33,18 +33,12 @@ nv_roll <- function(x, shift, dims = NULL) {
 
 rolled <- function(x, shift, dims) {
   named <- names(dimnames(x))
-  extents <- counts <- shape(x)
   for (k in seq_along(dims)) {
-    extent <- extents[dims[k]]
+    extent <- shape(x)[dims[k]]
     by <- if (extent > 0L) shift[k] %% extent else 0
     if (by > 0) {
-      start <- rep_len(1, length(extents))
-      counts[dims[k]] <- extent - by
-      rest <- slice(x, start, 1L, counts)
-      start[dims[k]] <- extent - by + 1
-      counts[dims[k]] <- by
-      first <- slice(x, start, 1L, counts)
-      counts <- extents
+      first <- slice_along(x, dims[k], extent - by + 1, by)
+      rest <- slice_along(x, dims[k], 1, extent - by)
       x <- by_anvil(concatenated(list(first, rest), dims[k], NULL))
     }
   }

@@ -51,15 +51,14 @@ nv_tile <- function(x, times) {
   if (!is_whole(times) || any(times < 0)) {
     stop_joist("joist_value_error", "`times` must be whole numbers of at least 0")
   }
-  if (length(times) == 1L && ndims(x) == 1L && is.null(names(x))) {
-    n <- shape(x)
-    return(nv_reshape(nv_broadcast_to(nv_reshape(x, c(n, 1L)), c(n, times)), n * times))
-  }
   rank <- max(ndims(x), length(times))
   extents <- c(shape(x), rep(1L, rank - ndims(x)))
   times <- c(times, rep(1L, rank - length(times)))
   apart <- nv_reshape(x, c(rbind(extents, rep(1L, rank))))
   out <- nv_reshape(nv_broadcast_to(apart, c(rbind(extents, times))), extents * times)
+  if (!has_labels(x)) {
+    return(out)
+  }
   labels <- c(labels_of(x), vector("list", rank - ndims(x)))
   with_labels(out, replace(labels, times != 1, list(NULL)))
 }

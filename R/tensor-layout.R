@@ -235,12 +235,8 @@ same_names <- function(out, x) with_names(out, if (is.null(dim(x))) names(x) els
 
 # A result whose elements are made of several elements of x along `dims`, and have no names there.
 other_names <- function(out, x, dims) {
-  is_bare <- function(x) is.null(attr(x, "names", TRUE)) && is.null(attr(x, "dimnames", TRUE))
-  bare <- is_bare(out)
-  if (bare && is_bare(x)) {
-    return(out)
-  }
-  with_labels(if (bare) out else unname(out), replace(labels_of(x), dims, list(NULL)))
+  if (has_labels(out)) out <- unname(out) else if (!has_labels(x)) return(out)
+  with_labels(out, replace(labels_of(x), dims, list(NULL)))
 }
 
 # A tensor with other names (rank 1) or dimnames.

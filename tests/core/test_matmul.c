@@ -233,8 +233,7 @@ static void test_batches(joist_dtype dtype) {
     check_product(dtype, pairs[p], plain, FILL_SMALL);
 }
 
-/* Products of a matrix and itself, of which a half is copied, have the bits of those with a copy.
- */
+/* Products of a matrix and itself, half of which is copied, have the bits of those with a copy. */
 static void test_itself(joist_dtype dtype) {
   for (int round = 0; round < 12; round++) {
     const int32_t transposed[2] = {round % 2, 1 - round % 2};

@@ -191,8 +191,7 @@ static void pack_rows(const struct blocking *b, const struct place *at, size_t b
     pack_panel(b, &side, at->slice + slice, i, rows + (i - first) * b->row_panel_bytes);
 }
 
-/* The panel of rows that comes after those that are multiplied by a panel of columns, up to `last`.
- */
+/* Up to `last`, the panel of rows after those that are multiplied by a panel of columns. */
 static size_t end_of_rows(const struct blocking *b, size_t column_panel, size_t last) {
   const size_t end = (column_panel + 1) * b->kernel->columns;
   return b->symmetric ? joist_smaller(joist_divide_up(end, b->kernel->rows), last) : last;

@@ -203,8 +203,8 @@ static joist_status run_line(const struct pass *pass, char *carry, int threads,
 /* Of contiguous flags, all from the first that is set. */
 static void scan_flags(const struct pass *pass) {
   for (size_t k = 0; k < pass->outer; k++) {
-    const char *const line = pass->in + k * pass->middle, *const set =
-                                                              memchr(line, 1, pass->middle);
+    const char *const line = pass->in + k * pass->middle;
+    const char *const set = memchr(line, 1, pass->middle);
     const size_t unset = set == NULL ? pass->middle : (size_t)(set - line);
     char *const out = pass->out + k * pass->middle;
     memset(out, 0, unset);
