@@ -79,6 +79,7 @@ inner_count <- function(program) prod(block_counts(program)[program$inner])
 run_units <- function(work, units) {
   old <- options(joist.memory = work$memory)
   threads <- nv_set_threads(work$threads)
+  native_share(work$native)
   on.exit({
     nv_set_threads(threads)
     options(old)
@@ -235,6 +236,9 @@ each_unit <- function(work, units, workers, retries, take) {
   }
   if (workers > 1L) work$threads <- max(1L, core_count() %/% workers)
   pace <- list(each = NA, start = proc.time(), first = 0, pays = if (workers == 1L) FALSE)
+  # What a run of the same program by as many workers has shown holds for this one.
+  kind <- list(work$program$program, work$program$chunks, units$blocks, workers)
+  if (workers > 1L && identical(counted$paid, kind)) pace$pays <- TRUE
   pace <- pace_of(pace, 0, 0, workers, work$threads)
   queue <- queue_of(units, work$program)
   ran <- 0
@@ -245,25 +249,36 @@ each_unit <- function(work, units, workers, retries, take) {
     ran <- ran + sum(blocks) * units$count / units$blocks
     pace <- pace_of(pace, ran, units$count - ran, workers, work$threads)
   }
+  if (isTRUE(pace$pays)) counted$paid <- kind
   run_there(work, queue, pace$each, workers, retries, take_all)
 }
 
-# By workers, which each get a batch of units at a time.
+# By workers, which each get a batch of units at a time. What they give is taken in order, so that
+# a few batches may wait for the oldest one.
 run_there <- function(work, queue, each, workers, retries, take_all) {
   work$run <- unique_name()
   work$memory <- memory_budget()
+  work$native <- native_shared()
   work$functions <- work$program$plan <- NULL
   waiting <- list()
+  ended <- logical()
   while (length(waiting) > 0L || queue$count() > 0) {
-    while (length(waiting) < workers && queue$count() > 0) {
+    if (queue$count() > 0 && sum(!ended) < workers && length(waiting) < 2L * workers) {
       batch <- queue$take(batch_size(each, queue$count(), workers))
       waiting[[length(waiting) + 1L]] <- list(units = batch, started = start_units(work, batch))
+      ended <- c(ended, FALSE)
+    } else if (queue$count() == 0 || ended[1L]) {
+      oldest <- waiting[[1L]]
+      waiting[[1L]] <- NULL
+      ended <- ended[-1L]
+      got <- units_value(work, oldest, retries)
+      each <- got$seconds / length(oldest$units)
+      take_all(oldest$units, got$parts)
+    } else {
+      known <- sum(ended)
+      for (k in which(!ended)) ended[k] <- has_ended(waiting[[k]]$started)
+      if (sum(ended) == known) Sys.sleep(0.002)
     }
-    oldest <- waiting[[1L]]
-    waiting[[1L]] <- NULL
-    got <- units_value(work, oldest, retries)
-    each <- got$seconds / length(oldest$units)
-    take_all(oldest$units, got$parts)
   }
 }
 
@@ -306,8 +321,9 @@ core_count <- function() {
 }
 
 # After some units, or parts of them, that `ran` here: seconds for `each` of them by a worker, and
-# once that is known whether it `pays` to have the rest done by workers, which have to compile the
-# program, too. A program that waits for what it reads, or has one thread, leaves cores for workers.
+# once that is known whether it `pays` to have the rest done by workers, which may have to compile
+# the program, too. A program that waits for what it reads, or has one thread, leaves cores for
+# workers.
 pace_of <- function(pace, ran, left, workers, threads) {
   enough <- getOption("joist.alone", 0.2)
   if (is.null(pace$pays) && enough <= 0) pace$pays <- TRUE
@@ -353,6 +369,17 @@ start_units <- function(work, units) {
   tryCatch(
     future::future(call, substitute = FALSE, globals = FALSE, seed = NULL),
     error = identity
+  )
+}
+
+# Whether a value, or an error, is there.
+has_ended <- function(started) {
+  if (inherits(started, "mirai")) {
+    return(!mirai::unresolved(started))
+  }
+  tryCatch(
+    !inherits(started, "Future") || future::resolved(started, timeout = 0),
+    error = function(e) TRUE
   )
 }
 

@@ -107,8 +107,9 @@
 #'   second: as C, which `program(f, what = "c")` shows, by a compiler that runs beside R. Files are
 #'   in `tempdir()`, or in the folder that the environment variable `JOIST_NATIVE_CACHE` names,
 #'   where later sessions find them; others who can write to that folder can have your session run
-#'   their code. Without a compiler, where compiling fails, and where the folder may not hold
-#'   programs (`noexec`), the interpreter runs the program; [joist_info()] says why.
+#'   their code. Workers on the same machine use the files of the session. Without a compiler,
+#'   where compiling fails, and where the folder may not hold programs (`noexec`), the interpreter
+#'   runs the program; [joist_info()] says why.
 #' @section Errors: Those of `f`. `joist_trace_error` (also of class `joist_value_error`) for
 #'   functions of R that need the values of a traced tensor, such as `cat()` and `dnorm()` (call
 #'   [nv_dnorm()] instead), and for control flow that cannot be traced: a condition of several

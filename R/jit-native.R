@@ -1,10 +1,19 @@
 # How compiled code is made: with the compiler that R builds packages with, as configure found it,
 # and the headers of joist's own kernels, which are installed beside it.
 
-native_setup <- function(folder = native_folder(), policy = native_policy()) {
-  kept <- !is.null(folder)
-  if (!kept) folder <- file.path(tempdir(), "joist-native")
-  script <- native_script(kept)
+native_setup <- function() {
+  own <- own_native()
+  native_into(own$folder, own$script)
+}
+
+own_native <- function() {
+  folder <- native_folder()
+  script <- native_script(!is.null(folder))
+  if (is.null(folder)) folder <- file.path(tempdir(), "joist-native")
+  list(folder = normalizePath(folder, mustWork = FALSE), script = script)
+}
+
+native_into <- function(folder, script) {
   why <- NULL
   if (is.null(script)) {
     why <- "joist was installed without a compiler for programs"
@@ -12,7 +21,19 @@ native_setup <- function(folder = native_folder(), policy = native_policy()) {
     script <- NULL
     why <- paste("the folder", folder, "cannot be created")
   }
-  .Call(joist_r_native_setup, script, normalizePath(folder, mustWork = FALSE), kept, why, policy)
+  .Call(joist_r_native_setup, script, folder, why, native_policy())
+}
+
+# Where this session's compiled code is, for processes that run the same programs, with what says
+# whether they have the same joist.
+native_shared <- function() c(own_native(), list(session = tempdir(), headers = native_headers()))
+
+# Takes compiled code from the session that sent `shared`, and leaves it there, if it is one of this
+# machine.
+native_share <- function(shared) {
+  there <- !is.null(shared$script) && file.access(shared$folder, 2L) == 0L &&
+    shared$session != tempdir() && identical(shared$headers, native_headers())
+  if (there && native_figures()$compiling == 0) native_into(shared$folder, shared$script)
 }
 
 native_folder <- function() {
@@ -38,10 +59,15 @@ native_script <- function(kept) {
   if (!file.exists(compiler)) {
     return(NULL)
   }
-  contents <- if (kept) tools::md5sum(list.files(headers, full.names = TRUE, recursive = TRUE))
   paste0(
-    if (kept) paste0(": ", paste(substr(contents, 1L, 8L), collapse = ""), "; "),
+    if (kept) paste0(": ", native_headers(), "; "),
     "ulimit -t 60; exec </dev/null >\"$2.log\" 2>&1; ", readLines(compiler, 1L), " $3 -I",
-    shQuote(headers), " -o \"$2.part\" \"$1\" -lm && mv -f \"$2.part\" \"$2\""
+    shQuote(headers), " -o \"$2.$$.part\" \"$1\" -lm && mv -f \"$2.$$.part\" \"$2\""
   )
+}
+
+native_headers <- function() {
+  headers <- system.file("native", package = "joist")
+  contents <- tools::md5sum(list.files(headers, full.names = TRUE, recursive = TRUE))
+  paste(substr(contents, 1L, 8L), collapse = "")
 }

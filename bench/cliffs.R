@@ -4,12 +4,14 @@
 #   R_LIBS=<library with joist> R --vanilla --no-echo -f bench/cliffs.R [--args names...]
 #
 # Takes less than ten minutes. A call may take twice the time of its counterpart and 15 us, but for
-# the exceptions of bench/cliffs_exceptions.csv. The 15 us are for the call itself, which costs the
-# same at every size: dim(), `[[` or diag() look at no array or at little of it, and beside R's
-# primitives of 0.1 to 5 us no method can be within twice their time. They hide no loop: 1e6
-# elements that a call looks at needlessly take longer. The times go to bench/results/cliffs.csv if
-# all were measured, where those of the last run are what this one is compared with. Exit status 1
-# if a call is too slow, or if a function of NAMESPACE has neither a case nor a reason here.
+# the exceptions of bench/cliffs_exceptions.csv; one that seems too slow is timed again, in turns
+# with its counterpart, and the least time of each counts. The 15 us are for the call itself, which
+# costs the same at every size: dim(), `[[` or diag() look at no array or at little of it, and
+# beside R's primitives of 0.1 to 5 us no method can be within twice their time. They hide no loop:
+# 1e6 elements that a call looks at needlessly take longer. The times go to
+# bench/results/cliffs.csv if all were measured, where those of the last run are what this one is
+# compared with. Exit status 1 if a call is too slow, or if a function of NAMESPACE has neither a
+# case nor a reason here.
 suppressMessages(library(joist))
 wanted <- commandArgs(TRUE)
 sizes <- c(1e3, 1e5, 1e6)
@@ -97,6 +99,20 @@ time_of <- function(call, frame) {
 
 # ---- measuring ----
 
+allowed <- function(base_us) 2 * base_us + 15
+
+# The least times, in us, of a call and of its counterpart, or NA where one of them fails.
+times_of <- function(calls, both) {
+  took <- c(Inf, Inf)
+  for (turn in 1:6) {
+    took <- base::pmin(took, suppressWarnings(suppressMessages(
+      c(time_of(calls[[1L]], both$joist), time_of(calls[[2L]], both$base))
+    )))
+    if (anyNA(took) || took[1L] <= allowed(took[2L])) break
+  }
+  took
+}
+
 cases <- list()
 lacking <- character()
 for (name in everything) {
@@ -116,10 +132,7 @@ for (n in sizes) for (type in c("f64", "i32")) for (missing in c(FALSE, TRUE)) {
   both <- operands_of(n, type, missing)
   for (name in setdiff(names(cases), slow)) {
     if (difftime(Sys.time(), start, units = "secs") > limit) break
-    calls <- lapply(cases[[name]][1:2], str2lang)
-    took <- suppressWarnings(suppressMessages(
-      c(time_of(calls[[1L]], both$joist), time_of(calls[[2L]], both$base))
-    ))
+    took <- times_of(lapply(cases[[name]][1:2], str2lang), both)
     if (anyNA(took)) next # not for such operands, by one of them
     if (max(took) > 3e5) slow <- c(slow, name)
     found[[length(found) + 1L]] <- data.frame(
@@ -137,8 +150,7 @@ never <- setdiff(names(cases), found$name)
 found$ratio <- round(found$joist_us / pmax(found$base_us, 0.05), 2)
 exceptions <- read.csv("bench/cliffs_exceptions.csv", colClasses = "character")
 stopifnot(nrow(exceptions) <= 20L)
-allowed <- 2 * found$base_us + 15
-bad <- found[found$joist_us > allowed & !found$name %in% exceptions$name, ]
+bad <- found[found$joist_us > allowed(found$base_us) & !found$name %in% exceptions$name, ]
 bad <- bad[order(-bad$ratio), ]
 cat(nrow(found), "times of", length(unique(found$name)), "functions;", nrow(bad), "too slow:\n")
 print(bad, row.names = FALSE)

@@ -191,7 +191,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(joist_r_trace_begin, 3),
     ENTRY(joist_r_trace_end, 3),
     ENTRY(joist_r_jit_state, 2),
-    ENTRY(joist_r_native_setup, 5),
+    ENTRY(joist_r_native_setup, 4),
     ENTRY(joist_r_native_figures, 0),
     ENTRY(joist_r_native_stop, 0),
     ENTRY(joist_r_program_c, 1),

@@ -201,8 +201,8 @@ test_that("without a compiler or a folder the interpreter goes on and joist_info
       compiler <- Sys.getenv("TEST_COMPILER")
       if (nzchar(compiler)) {
         script <- paste0("exec >\"$2.log\" 2>&1; ", compiler)
-        .Call(joist:::joist_r_native_setup, script, Sys.getenv("TEST_FOLDER", tempdir()), FALSE,
-          NULL, "wait")
+        .Call(joist:::joist_r_native_setup, script, Sys.getenv("TEST_FOLDER", tempdir()), NULL,
+          "wait")
       }
       f <- jit(\(x) nv_for(1000L, x, \(i, x) x * 0.5 + 1))
       cat(as_array(f(nv_scalar(3, "f64"))), "\n")
@@ -269,7 +269,7 @@ test_that("forks and ended sessions leave nothing behind", {
   mark <- tempfile()
   out <- in_session_with({
     script <- paste0("echo $$ >", Sys.getenv("MARK"), "; sleep 300")
-    .Call(joist:::joist_r_native_setup, script, tempdir(), FALSE, NULL, "auto")
+    .Call(joist:::joist_r_native_setup, script, tempdir(), NULL, "auto")
     f <- jit(\(x) nv_for(200000L, x, \(i, x) x * 0.5 + 1))
     for (k in 1:20) f(nv_scalar(3, "f64"))
     cat(joist_info()$native$compiling, "\n")
@@ -313,6 +313,42 @@ test_that("a folder that the user names keeps compiled code", {
   expect_length(list.files(folder, "[.]so$"), 3L)
   expect_identical(trimws(in_copy()), "2 1")
   expect_length(list.files(folder, "[.]so$"), 3L)
+})
+
+test_that("workers use the code that their session has compiled, or is compiling", {
+  skip_if_not(can_compile())
+  file <- tempfile()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(c(file, folder), recursive = TRUE))
+  worker <- function(shared, native = "auto") {
+    saveRDS(shared, file)
+    in_session_with({
+      joist:::native_share(readRDS(Sys.getenv("SHARED")))
+      f <- jit(\(x) nv_for(200000L, x, \(i, x) x * 0.5 + 1), native = Sys.getenv("AS"))
+      for (k in 1:20) value <- f(nv_scalar(3, "f64"))
+      found <- joist_info()$native
+      cat(as_array(value), found$compiled, found$compiling, "\n")
+    }, SHARED = file, AS = native)
+  }
+  shared <- joist:::native_shared()
+  shared$folder <- folder
+  files <- function(ending) list.files(folder, ending, full.names = TRUE)
+  expect_identical(trimws(worker(shared, "wait")), "2 1 0")
+  object <- files("[.]so$")
+  made <- file.mtime(object)
+  expect_identical(trimws(worker(shared)), "2 1 0")
+  expect_identical(file.mtime(object), made)
+  # A source alone is one that is being compiled.
+  unlink(object)
+  expect_identical(trimws(worker(shared)), "2 0 0")
+  expect_length(files("[.]so$"), 0L)
+  expect_identical(trimws(worker(shared, "wait")), "2 1 0")
+  # Of an installation with other headers nothing is taken.
+  unlink(files(""))
+  shared$headers <- "others"
+  expect_identical(trimws(worker(shared, "wait")), "2 1 0")
+  expect_length(files(""), 0L)
 })
 
 test_that("compiled code reports errors of groups that write over their operands", {

@@ -32,9 +32,10 @@ struct joist_native_entry {
   size_t kernels; /* number of the instruction set */
   state state;
   bool wide;   /* see joist_native_entry_of() */
-  bool sought; /* among what earlier sessions have left */
+  bool sought; /* among the objects of others */
   joist_process process;
-  time_t started;
+  time_t started; /* or when another process was first seen to be at work on it, 0 for never */
+  time_t looked;  /* when that process was last looked for */
   void *function;
   char text[];
 };
@@ -42,7 +43,6 @@ struct joist_native_entry {
 static struct joist_native_entry *buckets[BUCKETS];
 static struct {
   char *script, *folder;
-  bool kept;
   long owner; /* the process that may start others: not a fork of it */
   long compiled, compiling, failed, since_success;
   char why[WHY_BYTES];
@@ -61,12 +61,11 @@ static char *copied(const char *text) {
   return copy;
 }
 
-void joist_native_configure(const char *script, const char *folder, bool kept, const char *why) {
+void joist_native_configure(const char *script, const char *folder, const char *why) {
   free(cache.script);
   free(cache.folder);
   cache.script = copied(script);
   cache.folder = copied(folder);
-  cache.kept = kept;
   cache.owner = joist_process_self();
   cache.since_success = 0;
   if (why != NULL) say_why(why, "");
@@ -149,13 +148,18 @@ static bool has_object(const struct joist_native_entry *entry) {
   return found;
 }
 
-/* Whether an earlier session has left the object of this text. */
-static bool is_kept(const struct joist_native_entry *entry) {
-  if (!cache.kept) return false;
+/* Whether the source is there: its object is, too, or a process is making it. */
+static bool has_source(const struct joist_native_entry *entry) {
   char *const source = contents_of(entry, ".c");
   const bool same = source != NULL && strcmp(source, entry->text) == 0;
   free(source);
-  return same && has_object(entry);
+  return same;
+}
+
+static void remove_source(const struct joist_native_entry *entry) {
+  char *const path = path_of(entry, ".c");
+  if (path != NULL) remove(path);
+  free(path);
 }
 
 static size_t count_of(const char *text, const char *part) {
@@ -189,6 +193,7 @@ static void fail(struct joist_native_entry *entry) {
   entry->state = FAILED;
   cache.failed++;
   cache.since_success++;
+  remove_source(entry); /* nobody is to wait for its object */
 }
 
 static bool load(struct joist_native_entry *entry) {
@@ -233,11 +238,20 @@ static void compile(struct joist_native_entry *entry, const char *source, const 
   cache.compiling++;
 }
 
-/* Takes what an earlier session has left, or else starts the compiler, if `compiles`. */
-static void start(struct joist_native_entry *entry, bool compiles) {
-  if (!entry->sought && is_kept(entry) && accept(entry)) return;
+/* Takes the object that another process has made, or else starts the compiler, if `compiles`.
+ * Unless the caller `waits`, one that another process has started gets a minute. */
+static void start(struct joist_native_entry *entry, bool compiles, bool waits) {
+  const time_t now = time(NULL);
+  if (entry->sought && (!compiles || entry->looked == now)) return;
+  const bool same = has_source(entry), made = same && has_object(entry);
+  if (made && accept(entry)) return;
   entry->sought = true;
   if (!compiles) return;
+  if (same && !made && !waits) {
+    if (entry->started == 0) entry->started = now;
+    entry->looked = now;
+    if (now - entry->started <= SECONDS_MOST) return;
+  }
   char *const source = path_of(entry, ".c"), *const object = path_of(entry, ".so");
   if (source != NULL && object != NULL) compile(entry, source, object);
   free(source);
@@ -288,7 +302,7 @@ joist_status joist_native_function(struct joist_native_entry *entry, bool compil
     look_at_all();
   if (entry->state == NEW && joist_native_is_configured() &&
       (cache.compiling < AT_ONCE || run->native == JOIST_NATIVE_WAIT))
-    start(entry, compiles);
+    start(entry, compiles, run->native == JOIST_NATIVE_WAIT);
   else if (entry->state == COMPILING && joist_native_is_configured())
     look(entry);
   while (run->native == JOIST_NATIVE_WAIT && entry->state == COMPILING && status == JOIST_OK) {
@@ -310,6 +324,7 @@ void joist_native_stop(void) {
     for (struct joist_native_entry *e = buckets[k]; e != NULL; e = e->next)
       if (e->state == COMPILING) {
         joist_process_stop(e->process);
+        remove_source(e);
         cache.compiling--;
         e->state = NEW;
       }

@@ -7,10 +7,10 @@
 #include "core/base/status.h"
 
 /* Sets how texts are compiled: by a shell script whose arguments are the source file and the
- * object, both in `folder`, and the compiler's flags for the instruction set. If `kept`, objects of
- * earlier sessions are used again. The strings are copied. If `script` is NULL, nothing is
- * compiled, for the reason `why`. */
-void joist_native_configure(const char *script, const char *folder, bool kept, const char *why);
+ * object, both in `folder`, and the compiler's flags for the instruction set. Objects that other
+ * processes left there for the same script are used. The strings are copied. If `script` is NULL,
+ * nothing is compiled, for the reason `why`. */
+void joist_native_configure(const char *script, const char *folder, const char *why);
 bool joist_native_is_configured(void);
 
 struct joist_native_entry;

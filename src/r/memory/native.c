@@ -17,10 +17,10 @@ joist_native_policy joist_r_native_policy_of(SEXP native) {
   joist_r_stop(JOIST_ERROR_VALUE, "`native` must be \"auto\", \"never\" or \"wait\"");
 }
 
-SEXP joist_r_native_setup(SEXP script, SEXP folder, SEXP kept, SEXP why, SEXP policy) {
+SEXP joist_r_native_setup(SEXP script, SEXP folder, SEXP why, SEXP policy) {
   joist_r_set_native_policy(joist_r_native_policy_of(policy));
   joist_native_configure(script == R_NilValue ? NULL : joist_r_string(script, "script"),
-                         joist_r_string(folder, "folder"), joist_r_flag(kept, "kept"),
+                         joist_r_string(folder, "folder"),
                          why == R_NilValue ? NULL : joist_r_string(why, "why"));
   return R_NilValue;
 }

@@ -10,7 +10,7 @@ joist_native_policy joist_r_native_policy_of(SEXP native);
 
 /* .Call entry points. */
 /* See joist_native_configure(); `policy` is that of the session. */
-SEXP joist_r_native_setup(SEXP script, SEXP folder, SEXP kept, SEXP why, SEXP policy);
+SEXP joist_r_native_setup(SEXP script, SEXP folder, SEXP why, SEXP policy);
 /* A list: how many texts were compiled, are being compiled, have failed, and why the latest did. */
 SEXP joist_r_native_figures(void);
 SEXP joist_r_native_stop(void);
