@@ -44,6 +44,7 @@ nv_group <- function(keys, sort = FALSE, na = "group") {
   found <- .Call(joist_r_group, lapply(unname(keys), as_group_key), rows)
   ids <- found[[1L]]
   first <- found[[2L]]
+  sizes <- found[[3L]]
   of_groups <- lapply(keys, function(key) group_keys(key, first))
   kept <- seq_len(length(first))
   if (na == "drop") {
@@ -51,12 +52,17 @@ nv_group <- function(keys, sort = FALSE, na = "group") {
     kept <- kept[!missing]
   }
   if (sort) {
-    kept <- kept[do.call(order, unname(lapply(of_groups, function(key) sort_key(key[kept]))))]
+    kept <- kept[if (one && is_tensor(of_groups[[1L]])) {
+      as.vector(nv_argsort(of_groups[[1L]][kept]))
+    } else {
+      do.call(order, unname(lapply(of_groups, function(key) sort_key(key[kept]))))
+    }]
   }
   if (sort || length(kept) < length(first)) {
-    number <- nv_tensor(match(seq_len(length(first)), kept), "i32")
+    number <- nv_tensor(match(seq_along(sizes), kept), "i32")
     ids <- if (rows == 0) ids else nv_gather(number, ids)
     first <- first[kept]
+    sizes <- sizes[kept]
     of_groups <- lapply(of_groups, `[`, kept)
   }
   of_groups[long] <- lapply(of_groups[long], as_array, "integer64")
@@ -64,8 +70,7 @@ nv_group <- function(keys, sort = FALSE, na = "group") {
   structure(
     list(
       ids = ids, count = length(kept), keys = if (one) of_groups[[1L]] else of_groups,
-      sizes = as.integer(as.vector(nv_tabulate(nv_replace_na(ids, 0L), length(kept)))),
-      first = first
+      sizes = sizes, first = first
     ),
     class = "joist_groups"
   )

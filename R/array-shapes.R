@@ -50,7 +50,12 @@ nv_pad <- function(x, padding_value, edge_padding_low, edge_padding_high, interi
 }
 
 # A scalar of the dtype of a tensor.
-scalar_like <- function(value, x) beside(nv_scalar(value, dtype(x), ambiguous(x)), x)
+scalar_like <- function(value, x) {
+  if (!is.object(value)) {
+    return(.Call(joist_r_scalar_like, value, x))
+  }
+  beside(nv_scalar(value, dtype(x), ambiguous(x)), x)
+}
 
 #' @rdname nv_pad
 #' @export

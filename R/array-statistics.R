@@ -229,8 +229,7 @@ like_mean <- function(result, x) like(result, real_mean(none_of(x)))
 real_mean <- function(x) nv_real(nv_mean(x))
 
 like <- function(x, type) {
-  same <- identical(dtype(x), dtype(type)) && ambiguous(x) == ambiguous(type)
-  if (same) x else nv_convert(x, dtype(type), ambiguous(type))
+  if (.Call(joist_r_same_type, x, type)) x else nv_convert(x, dtype(type), ambiguous(type))
 }
 
 # Which of the dimensions are reduced; those in `dims` were checked.

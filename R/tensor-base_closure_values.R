@@ -168,7 +168,7 @@ runs_of <- function(x) {
 # A scalar of its type without data.
 none_of <- function(x) {
   if (!is.atomic(x)) x <- as_operand(x)
-  if (is_tensor(x)) nv_aval(dtype(x), integer(), ambiguous(x)) else x[0L]
+  if (is_tensor(x)) .Call(joist_r_type_alone, x) else x[0L]
 }
 
 # Base R's diag() of one number is the identity matrix of that size.

@@ -75,7 +75,7 @@ is_whole <- function(x) .Call(joist_r_is_whole, x)
 # An R number among the arguments of jit(), where its value has to be known.
 check_static <- function(x, name) {
   if (missing(x)) stop_missing(name)
-  if (is_traced(x) && traced_number(x) < 0L) {
+  if (.Call(joist_r_is_number, x)) {
     stop_joist(
       "joist_value_error", "`", name, "` decides about shapes, so that jit() must know its value: ",
       "name the argument in `static` of jit()"
@@ -84,8 +84,8 @@ check_static <- function(x, name) {
 }
 
 check_whole <- function(x, name, least = 0) {
-  check_static(x, name)
-  if (!is_whole(x) || length(x) != 1L || x < least) {
+  if (missing(x) || !.Call(joist_r_is_whole, x) || length(x) != 1L || x < least) {
+    check_static(x, name)
     stop_joist("joist_value_error", "`", name, "` must be a whole number of at least ", least)
   }
 }
@@ -103,9 +103,10 @@ dims_by_name <- function(dims, x, name = "dims") {
 
 # Numbers of different dimensions of `x`, which may be given by name.
 dims_of <- function(dims, x, name = "dims", single = FALSE) {
-  dims <- dims_by_name(dims, x, name)
-  rank <- ndims(x)
-  if (!is_one_of(dims, rank)) check_dims(dims, name, rank, single)
+  if (!.Call(joist_r_are_dims, dims, x, single)) {
+    dims <- dims_by_name(dims, x, name)
+    check_dims(dims, name, ndims(x), single)
+  }
   dims
 }
 

@@ -80,6 +80,9 @@ without_na <- function(x, na) {
 #' @rdname nv_tensor
 #' @export
 nv_scalar <- function(x, dtype = NULL, ambiguous = NULL, device = NULL, na = "missing") {
+  if (is.null(device) && !is.object(x) && !is.environment(x)) {
+    return(.Call(joist_r_make, x, dtype, integer(), ambiguous, na, NULL))
+  }
   nv_tensor(x, dtype, integer(), ambiguous, device, na)
 }
 
@@ -193,10 +196,7 @@ traced_number <- function(x) .Call(joist_r_traced_number, x)
 
 # Whether `x` stands for an R number among the arguments that jit() traces; it keeps its exact
 # value.
-is_number <- function(x) {
-  number <- traced_number(x)
-  !is.null(number) && number < 0L
-}
+is_number <- function(x) .Call(joist_r_is_number, x)
 
 # ---- of tensors that are not R vectors: traced, abstract and chunked ones, and those saved by
 # versions before 0.2 ----

@@ -107,10 +107,7 @@ print.cuda_diagnostics <- function(x, ...) {
 }
 
 # A tensor that was made for an operation on `x`, where that is.
-beside <- function(made, x) {
-  device <- if (is_tensor(x)) .Call(joist_r_device_of, x)
-  if (is.null(device)) made else .Call(joist_r_to, made, format(device))
-}
+beside <- function(made, x) .Call(joist_r_made_beside, made, x)
 
 # as_operand(), but an R number gets where `other` is, and beside a double it is exact.
 tensor_beside <- function(x, other) {

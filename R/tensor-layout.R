@@ -115,8 +115,11 @@ slice <- function(x, start, step, count, shape = NULL) {
 # R values become tensors of their default dtype, still ambiguous; also arguments of jit().
 as_operand <- function(x, guess = TRUE) {
   if (missing(x)) stop_missing(substitute(x))
+  if (.Call(joist_r_is_operand, x)) {
+    return(x)
+  }
   if (inherits(x, "nv_tensor")) {
-    return(if (is_number(x)) nv_tensor(x, NULL, shape(x), ambiguous(x)) else x)
+    return(nv_tensor(x, NULL, shape(x), ambiguous(x)))
   }
   if (is_packed(x)) {
     return(unpacked(x))

@@ -152,9 +152,15 @@ SEXP joist_r_group(SEXP keys, SEXP rows) {
       joist_group(key, (size_t)count, n, joist_r_elements(numbers), &groups, &run, &error), &error);
   SEXP firsts = PROTECT(joist_r_payload(JOIST_I32, groups));
   joist_group_firsts(n, joist_r_elements(numbers), joist_r_elements(firsts));
-  SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
+  size_t *const sizes = (void *)R_alloc(groups + 1, sizeof *sizes);
+  memset(sizes, 0, groups * sizeof *sizes);
+  joist_group_sizes(n, joist_r_elements(numbers), groups, sizes);
+  SEXP result = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(result, 0, positions(numbers, n));
   SET_VECTOR_ELT(result, 1, positions(firsts, groups));
+  SET_VECTOR_ELT(result, 2, Rf_allocVector(INTSXP, (R_xlen_t)groups));
+  int *const counts = INTEGER(VECTOR_ELT(result, 2));
+  for (size_t k = 0; k < groups; k++) counts[k] = (int)sizes[k];
   UNPROTECT(3);
   vmaxset(vmax);
   return result;

@@ -12,7 +12,8 @@ SEXP joist_r_duplicated(SEXP x);
  * of indices for each. */
 SEXP joist_r_which(SEXP x, SEXP indices);
 /* A list: the number of the group of each row, an i32 tensor of rank 1, by `keys`, a list of
- * tensors of `rows` elements; and the position of the first row of each group, another one. */
+ * tensors of `rows` elements; the position of the first row of each group, another one; and an
+ * integer vector, how many rows each group has. */
 SEXP joist_r_group(SEXP keys, SEXP rows);
 
 #endif

@@ -27,7 +27,7 @@ static _Noreturn void damaged(void) {
   joist_r_stop(JOIST_ERROR_VALUE, "this nv_tensor is damaged; make a new one with nv_tensor()");
 }
 
-static bool is_tensor(SEXP x) {
+bool joist_r_is_tensor(SEXP x) {
   if (!Rf_isObject(x)) return false;
   return joist_r_first_class(x) == joist_r_class(JOIST_R_CONCRETE) || Rf_inherits(x, "nv_tensor");
 }
@@ -298,7 +298,7 @@ static void needs_object(SEXP x) {
 }
 
 bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape) {
-  if (!is_tensor(x)) return false;
+  if (!joist_r_is_tensor(x)) return false;
   if (is_vector(x)) {
     struct joist_r_marks marks;
     joist_r_read_marks(x, &marks);
@@ -486,7 +486,7 @@ static void start_reading(SEXP x, struct joist_r_value *value) {
 
 bool joist_r_read_shown(SEXP x, struct joist_r_value *value, const void **values) {
   struct joist_r_viewed viewed;
-  if (!is_tensor(x) || !is_vector(x) || !joist_r_view_peek(x, &viewed, values)) return false;
+  if (!joist_r_is_tensor(x) || !is_vector(x) || !joist_r_view_peek(x, &viewed, values)) return false;
   struct joist_r_marks marks;
   joist_r_read_marks(x, &marks);
   const struct joist_type marked = type_of_vector(&marks);
@@ -509,7 +509,7 @@ bool joist_r_refresh(const struct joist_r_value *value, const void *values, size
 
 void joist_r_read_missing(const struct joist_rules *rules, SEXP x, struct joist_r_value *value) {
   start_reading(x, value);
-  if (is_tensor(x)) {
+  if (joist_r_is_tensor(x)) {
     if (is_vector(x))
       read_vector(x, value);
     else

@@ -76,6 +76,7 @@ joist_status joist_r_import_exact(const struct joist_r_value *value, joist_dtype
 /* An operand of a promotion: a tensor or an R value, under the current rules. */
 void joist_r_operand(SEXP x, struct joist_operand *out);
 
+bool joist_r_is_tensor(SEXP x);
 /* The dtype and shape of a tensor; false if x is not a tensor. Values that a caller may have
  * written are compared with the dtype; not for the shape alone, where `type` is NULL. */
 bool joist_r_describe(SEXP x, struct joist_type *type, struct joist_shape *shape);

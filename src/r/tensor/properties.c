@@ -1,12 +1,15 @@
 /* The properties of a tensor, without its elements. */
 #include "r/tensor/properties.h"
 
+#include <math.h>
+
 #include "r/base/conditions.h"
 #include "r/memory/device_payload.h"
 #include "r/memory/devices.h"
 #include "r/tensor/dtypes.h"
 #include "r/tensor/operands.h"
 #include "r/tensor/rules.h"
+#include "r/tensor/tensor.h"
 
 /* `type` may be NULL. */
 static void describe(SEXP x, struct joist_type *type, struct joist_shape *shape) {
@@ -35,6 +38,36 @@ SEXP joist_r_is_ambiguous(SEXP x) {
   struct joist_shape shape;
   describe(x, &type, &shape);
   return Rf_ScalarLogical(type.ambiguous);
+}
+
+SEXP joist_r_same_type(SEXP x, SEXP y) {
+  struct joist_type own, other;
+  struct joist_shape shape;
+  describe(x, &own, &shape);
+  describe(y, &other, &shape);
+  return Rf_ScalarLogical(own.dtype == other.dtype && own.ambiguous == other.ambiguous);
+}
+
+SEXP joist_r_type_alone(SEXP x) {
+  const struct joist_shape scalar = {.rank = 0};
+  struct joist_type type;
+  struct joist_shape shape;
+  describe(x, &type, &shape);
+  return joist_r_aval(type, &scalar);
+}
+
+SEXP joist_r_are_dims(SEXP dims, SEXP x, SEXP single) {
+  struct joist_shape shape;
+  describe(x, NULL, &shape);
+  bool fit = !Rf_isObject(dims) && (TYPEOF(dims) == INTSXP || TYPEOF(dims) == REALSXP);
+  bool seen[JOIST_RANK_MAX + 1] = {false};
+  fit = fit && (!Rf_asLogical(single) || XLENGTH(dims) == 1);
+  for (R_xlen_t k = 0; fit && k < XLENGTH(dims); k++) {
+    const double dim = TYPEOF(dims) == INTSXP ? INTEGER_ELT(dims, k) : REAL_ELT(dims, k);
+    fit = dim >= 1 && dim <= shape.rank && dim == trunc(dim) && !seen[(int)dim];
+    if (fit) seen[(int)dim] = true;
+  }
+  return Rf_ScalarLogical(fit);
 }
 
 SEXP joist_r_length_of(SEXP x) {

@@ -89,6 +89,16 @@ SEXP joist_r_traced_number(SEXP x) {
   return Rf_ScalarInteger((int)joist_r_moved(unknown.trace, (joist_value_id)unknown.number));
 }
 
+SEXP joist_r_is_number(SEXP x) {
+  struct joist_r_unknown unknown;
+  return Rf_ScalarLogical(joist_r_unknown_read(x, &unknown) && unknown.trace != R_NilValue &&
+                          unknown.number < 0);
+}
+
+SEXP joist_r_is_operand(SEXP x) {
+  return Rf_ScalarLogical(joist_r_is_tensor(x) && !Rf_asLogical(joist_r_is_number(x)));
+}
+
 SEXP joist_r_is_traced(SEXP x) {
   struct joist_r_unknown unknown;
   return Rf_ScalarLogical(joist_r_unknown_read(x, &unknown) && unknown.trace != R_NilValue);

@@ -118,6 +118,10 @@ SEXP joist_r_trace_replace(SEXP trace, SEXP number);
 /* The number that a traced tensor has by now; negative for an R value among the arguments, NULL for
  * any other object. */
 SEXP joist_r_traced_number(SEXP x);
+/* Whether `x` stands for an R number among the arguments of a trace, and whether it is a tensor
+ * that does not. */
+SEXP joist_r_is_number(SEXP x);
+SEXP joist_r_is_operand(SEXP x);
 /* Whether any R object is a traced tensor, and whether it is anything but a traced or an abstract
  * one. */
 SEXP joist_r_is_traced(SEXP x);
