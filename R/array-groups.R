@@ -26,54 +26,62 @@
 #' @export
 nv_group <- function(keys, sort = FALSE, na = "group") {
   check_flag(sort, "sort")
-  check_choice(na, "na", c("group", "drop"))
-  # Calendar times are lists of fields.
-  instants <- function(key) if (inherits(key, "POSIXlt")) as.POSIXct(key) else key
-  keys <- instants(keys)
-  one <- !is.list(keys)
-  keys <- if (one) list(keys) else lapply(unclass(keys), instants)
-  long <- vapply(keys, inherits, NA, "integer64")
-  keys[long] <- lapply(keys[long], nv_tensor, "i64")
-  if (length(keys) == 0L) {
-    stop_joist("joist_value_error", "`keys` must have a key")
+  if (!identical(na, "group")) check_choice(na, "na", c("group", "drop"))
+  tensor <- is_tensor(keys)
+  one <- tensor || !is.list(keys)
+  long <- FALSE
+  if (tensor) {
+    keys <- list(keys)
+    rows <- length(keys[[1L]])
+  } else {
+    # Calendar times are lists of fields.
+    instants <- function(key) if (inherits(key, "POSIXlt")) as.POSIXct(key) else key
+    keys <- instants(keys)
+    one <- !is.list(keys)
+    keys <- if (one) list(keys) else lapply(unclass(keys), instants)
+    long <- vapply(keys, inherits, NA, "integer64")
+    keys[long] <- lapply(keys[long], nv_tensor, "i64")
+    if (length(keys) == 0L) {
+      stop_joist("joist_value_error", "`keys` must have a key")
+    }
+    rows <- unique(vapply(keys, function(key) as.numeric(length(key)), 0))
+    if (length(rows) != 1L) {
+      stop_joist("joist_shape_error", "keys of ", paste(rows, collapse = " and "), " rows")
+    }
   }
-  rows <- unique(vapply(keys, function(key) as.numeric(length(key)), 0))
-  if (length(rows) != 1L) {
-    stop_joist("joist_shape_error", "keys of ", paste(rows, collapse = " and "), " rows")
-  }
-  found <- .Call(joist_r_group, lapply(unname(keys), as_group_key), rows)
+  found <- .Call(joist_r_group, lapply(unname(keys), as_group_key), as.numeric(rows))
   ids <- found[[1L]]
-  first <- found[[2L]]
+  first <- as.vector(found[[2L]])
   sizes <- found[[3L]]
-  of_groups <- lapply(keys, function(key) group_keys(key, first))
-  kept <- seq_len(length(first))
+  of_groups <- lapply(keys, function(key) (if (is_tensor(key)) nv_flatten(key) else key)[first])
+  kept <- seq_along(first)
   if (na == "drop") {
     missing <- Reduce(`|`, lapply(of_groups, function(key) as.vector(is.na(key))))
     kept <- kept[!missing]
   }
   if (sort) {
-    kept <- kept[if (one && is_tensor(of_groups[[1L]])) {
+    kept <- kept[if (tensor) {
       as.vector(nv_argsort(of_groups[[1L]][kept]))
     } else {
       do.call(order, unname(lapply(of_groups, function(key) sort_key(key[kept]))))
     }]
   }
   if (sort || length(kept) < length(first)) {
-    number <- nv_tensor(match(seq_along(sizes), kept), "i32")
-    ids <- if (rows == 0) ids else nv_gather(number, ids)
+    number <- rep(NA_integer_, length(first))
+    number[kept] <- seq_along(kept)
+    ids <- if (rows == 0) ids else nv_gather(nv_tensor(number, "i32"), ids)
     first <- first[kept]
     sizes <- sizes[kept]
     of_groups <- lapply(of_groups, `[`, kept)
   }
-  of_groups[long] <- lapply(of_groups[long], as_array, "integer64")
+  if (any(long)) of_groups[long] <- lapply(of_groups[long], as_array, "integer64")
   if (!one) of_groups <- list2DF(of_groups, length(kept))
-  structure(
-    list(
-      ids = ids, count = length(kept), keys = if (one) of_groups[[1L]] else of_groups,
-      sizes = sizes, first = first
-    ),
-    class = "joist_groups"
+  groups <- list(
+    ids = ids, count = length(kept), keys = if (one) of_groups[[1L]] else of_groups,
+    sizes = sizes, first = nv_tensor(first, "i32")
   )
+  class(groups) <- "joist_groups"
+  groups
 }
 
 # A tensor whose elements are equal where the key is. Strings and other vectors are numbered by R.
@@ -89,10 +97,6 @@ as_group_key <- function(key) {
   if (!plain || is.character(key) || is.raw(key)) key <- match(key, unique(key))
   key <- as.vector(unclass(key))
   nv_tensor(key, switch(typeof(key), logical = "bool", integer = "i32", complex = "c128", "f64"))
-}
-
-group_keys <- function(key, first) {
-  if (inherits(key, "nv_tensor")) nv_flatten(key)[first] else key[as.vector(first)]
 }
 
 sort_key <- function(key) {
@@ -413,7 +417,8 @@ as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
   check_flag(na_rm, "na_rm")
   dropped <- FALSE
   first <- NULL
-  if (inherits(ids, "joist_groups")) {
+  grouped <- inherits(ids, "joist_groups")
+  if (grouped) {
     if (!is.null(count)) stop_joist("joist_value_error", "the groups say what `count` is")
     count <- ids$count
     first <- ids$first
@@ -437,7 +442,8 @@ as_segments <- function(x, ids, count, na_rm = FALSE, flat = FALSE) {
       shape_text(x), " needs ", extents[1L], ", one for each slice along its first dimension"
     )
   }
-  at <- nv_flatten(beside(nv_convert(ids, "i64") - nv_scalar(1L, "i64"), x))
+  at <- (if (grouped) ids else nv_convert(ids, "i64")) - nv_scalar(1L, "i64")
+  at <- nv_flatten(beside(at, x))
   s <- list(x = x, at = at, groups = count, spare = FALSE, extents = c(count, extents[-1L]))
   s$shape <- extents
   s$labels <- replace(labels_of(x), 1L, list(NULL))

@@ -165,10 +165,16 @@ duplicated.nv_tensor <- function(x, incomparables = FALSE,
 anyDuplicated.nv_tensor <- function(x, incomparables = FALSE,
                                     fromLast = FALSE, ...) { # nolint: object_name_linter.
   check_no_dims("anyDuplicated", "nv_group() of a list of columns", ...)
+  early <- has_elements(x) && isFALSE(incomparables) && isFALSE(fromLast)
+  if (early && !is.null(mask_of(x))) {
+    # The second missing element repeats the first.
+    second <- as.vector(nv_which(nv_flatten(mask_of(x))))[2L]
+    if (!is.na(second)) x <- slice(nv_flatten(x), 1L, 1L, second)
+  }
   n <- length(x)
   most <- 1024 # elements that are searched first
-  while (most < n / 2 && has_elements(x) && isFALSE(incomparables) && isFALSE(fromLast)) {
-    repeated <- which(duplicated.nv_tensor(nv_flatten(x)[seq_len(most)]))
+  while (early && most < n / 2) {
+    repeated <- which(duplicated.nv_tensor(slice(nv_flatten(x), 1L, 1L, most)))
     if (length(repeated) > 0L) {
       return(repeated[1L])
     }

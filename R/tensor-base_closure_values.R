@@ -52,7 +52,8 @@ first_extreme <- function(x, name) {
   # Of elements without a mask, the position is that of a NaN only if there is one.
   floats <- has_nan(x)
   at <- if (!floats || known && is.null(mask_of(x))) position_of(name, x, NULL, TRUE)
-  if (floats && (is.null(at) || is.nan(.subset2(x, as.vector(at))))) {
+  if (known) at <- as.vector(at)
+  if (floats && (is.null(at) || is.nan(.subset2(x, at)))) {
     largest <- name == "argmax"
     at <- fused(if (largest) "first_largest" else "first_smallest", extreme_number, x, largest)
   }

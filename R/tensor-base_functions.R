@@ -153,9 +153,10 @@ rowsum.nv_tensor <- function(x, group, reorder = TRUE, na.rm = FALSE, ...) { # n
   out <- if (groups$count == 0L) {
     nv_reduce_sum(x, 1L, drop = FALSE)[0L, , drop = FALSE]
   } else {
-    nv_segment_sum(like(x, nv_reduce_sum(none_of(x))), groups, na_rm = na.rm)
+    if (!is_inexact_dtype(x)) x <- like(x, nv_reduce_sum(none_of(x)))
+    nv_segment_sum(x, groups, na_rm = na.rm)
   }
-  with_names(out, list(as.character(groups$keys), colnames(x)))
+  with_names(out, list(as.character(groups$keys), labels_of(x)[[2L]]))
 }
 
 # Base R would read the groups as doubles, and take integers beyond 2^53 for missing ones.

@@ -399,6 +399,9 @@ as.complex.nv_tensor <- function(x, ...) {
 #' @export
 as.character.nv_tensor <- function(x, ...) {
   text <- as.vector.nv_tensor(x, "character")
+  if (!is_inexact_dtype(x)) {
+    return(text)
+  }
   mark <- c(writing_frame()$dec, getOption("OutDec"))[1L]
   if (is_float_dtype(x) && !getOption("scipen") %of% 0) {
     # R chooses between both notations of these digits.
@@ -406,8 +409,7 @@ as.character.nv_tensor <- function(x, ...) {
     text[finite] <- as.character(as.numeric(text[finite]))
     if (getOption("OutDec") != ".") text <- gsub(getOption("OutDec"), ".", text, fixed = TRUE)
   }
-  exact <- mark == "." || is_integer_dtype(x) || dtype(x) == "bool"
-  if (exact) text else gsub(".", mark, text, fixed = TRUE)
+  if (mark == ".") text else gsub(".", mark, text, fixed = TRUE)
 }
 
 # The frame of write.table() where that calls, which tells as.character() nothing of its decimal

@@ -118,13 +118,17 @@ as_operand <- function(x, guess = TRUE) {
   if (.Call(joist_r_is_operand, x)) {
     return(x)
   }
+  scalar <- is.null(dim(x)) && length(x) == 1L
+  if (is.atomic(x) && !is.object(x)) {
+    ambiguous <- if (guess) is.numeric(x) || is.complex(x)
+    return(.Call(joist_r_make, x, NULL, if (scalar) integer(), ambiguous, "missing", NULL))
+  }
   if (inherits(x, "nv_tensor")) {
     return(nv_tensor(x, NULL, shape(x), ambiguous(x)))
   }
   if (is_packed(x)) {
     return(unpacked(x))
   }
-  scalar <- is.null(dim(x)) && length(x) == 1L
   nv_tensor(
     x,
     shape = if (scalar) integer(),
@@ -351,8 +355,8 @@ as_parts <- function(parts) {
 }
 
 part_shape <- function(x) {
-  if (is_tensor(x)) {
-    return(shape(x))
+  if (inherits(x, "nv_tensor")) {
+    return(.Call(joist_r_shape_of, x))
   }
   if (is.null(x) || !is.atomic(x)) {
     return(shape(as_operand(x)))

@@ -111,6 +111,9 @@ in_dtype_of <- function(value, x) {
     return(value)
   }
   type <- dtype(x)
+  if (length(value) == 1L && !is.object(value)) {
+    return(scalar_like(judged(value, type), x))
+  }
   nv_tensor(judged(value, type), type, if (length(value) == 1L) integer(), ambiguous(x))
 }
 

@@ -28,10 +28,20 @@ struct whole {
   bool negative;
 };
 
-static struct whole element(joist_dtype dtype, const void *array, size_t k) {
-  const bool sign = joist_dtype_kind(dtype) == JOIST_KIND_INT;
+/* How the elements of a dtype are read. */
+struct reading {
+  size_t size;
+  bool sign;
+};
+
+static struct reading reading_of(joist_dtype dtype) {
+  return (struct reading){joist_dtype_size(dtype), joist_dtype_kind(dtype) == JOIST_KIND_INT};
+}
+
+static inline struct whole element(struct reading reading, const void *array, size_t k) {
+  const bool sign = reading.sign;
   int64_t value = 0;
-  switch (joist_dtype_size(dtype)) {
+  switch (reading.size) {
     case 1:
       value = sign ? ((const int8_t *)array)[k] : ((const uint8_t *)array)[k];
       break;
@@ -115,11 +125,15 @@ static void combine(const struct combining *c, struct state *s, struct whole x) 
     accumulate(&s->sum, 0, x.magnitude, x.negative);
     return;
   }
-  uint64_t high, low;
-  multiply(s->product.magnitude, x.magnitude, &high, &low);
-  s->zero |= x.magnitude == 0;
-  s->exceeds |= high != 0;
-  s->product = (struct whole){low, s->product.negative != x.negative};
+  s->product.negative ^= x.negative;
+  if (x.magnitude == 0) {
+    s->zero = true;
+    s->product.magnitude = 0;
+  }
+  if (s->exceeds || s->zero) return;
+  uint64_t high;
+  multiply(s->product.magnitude, x.magnitude, &high, &s->product.magnitude);
+  s->exceeds = high != 0;
 }
 
 static uint8_t result_beyond(const struct combining *c, const struct state *s) {
@@ -134,12 +148,14 @@ static uint8_t result_beyond(const struct combining *c, const struct state *s) {
 
 /* ---- what is checked ---- */
 
+enum { JOIST_EXACT_OPERANDS = 3 };
 struct check {
   const struct joist_program *program;
   const struct joist_instruction *instruction;
   void *const *arrays;
   const struct joist_run *run;
   struct combining combining;
+  struct reading reading[JOIST_EXACT_OPERANDS];
   const uint8_t *mask;
   size_t count, first;
 };
@@ -149,8 +165,7 @@ static const struct joist_value *operand_of(const struct check *check, uint32_t 
 }
 
 static struct whole read(const struct check *check, uint32_t operand, size_t k) {
-  return element(operand_of(check, operand)->type.dtype,
-                 check->arrays[check->instruction->operand[operand]], k);
+  return element(check->reading[operand], check->arrays[check->instruction->operand[operand]], k);
 }
 
 enum { POLL_EVERY = 1 << 20 }; /* elements between two polls for interrupts */
@@ -257,12 +272,13 @@ static void check_running_sums(struct check *check, size_t first, size_t n, size
   const uint64_t most = joist_dtype_max_int(dtype);
   const int64_t least = joist_dtype_min_int(dtype);
   const joist_dtype from = operand_of(check, 0)->type.dtype;
+  const struct reading reading = check->reading[0];
   const void *const array = check->arrays[check->instruction->operand[0]];
   const uint64_t sign = joist_half_of_range(from);
   const bool words = joist_dtype_size(from) == sizeof(uint64_t);
   uint64_t low = sum->limb[0], high = sum->limb[1];
   for (size_t k = 0, at = first; k < n; k++, at += stride) {
-    const struct whole x = words ? (struct whole){0, false} : element(from, array, at);
+    const struct whole x = words ? (struct whole){0, false} : element(reading, array, at);
     const uint64_t value = words        ? ((const uint64_t *)array)[at]
                            : x.negative ? 0 - x.magnitude
                                         : x.magnitude;
@@ -273,6 +289,16 @@ static void check_running_sums(struct check *check, size_t first, size_t n, size
     if (!fits) count_beyond(check, at);
   }
   *sum = (struct wide){{low, high, 0}};
+}
+
+/* The running products of n elements, `stride` apart; nothing is beyond after a zero. */
+static void check_running_products(struct check *check, size_t first, size_t n, size_t stride,
+                                   struct state *s) {
+  for (size_t k = 0, at = first; k < n && !s->zero; k++, at += stride) {
+    combine(&check->combining, s, read(check, 0, at));
+    if (s->zero) return;
+    if (s->exceeds || result_beyond(&check->combining, s) != 0) count_beyond(check, at);
+  }
 }
 
 static joist_status check_running(struct check *check, struct joist_error *error) {
@@ -288,14 +314,17 @@ static joist_status check_running(struct check *check, struct joist_error *error
     for (size_t i = 0; i < inner; i++) {
       struct state s;
       start(&s);
-      const bool sums = check->combining.adds && !check->combining.saturates;
-      for (size_t m = 0; sums && m < middle; m += POLL_EVERY) {
+      const bool saturates = check->combining.saturates;
+      for (size_t m = 0; !saturates && m < middle; m += POLL_EVERY) {
         const joist_status status = joist_run_poll(check->run, error);
         if (status != JOIST_OK) return status;
-        check_running_sums(check, (o * middle + m) * inner + i,
-                           joist_smaller(middle - m, POLL_EVERY), inner, &s.sum);
+        const size_t at = (o * middle + m) * inner + i, n = joist_smaller(middle - m, POLL_EVERY);
+        if (check->combining.adds)
+          check_running_sums(check, at, n, inner, &s.sum);
+        else
+          check_running_products(check, at, n, inner, &s);
       }
-      for (size_t m = 0; !sums && m < middle; m++) {
+      for (size_t m = 0; saturates && m < middle; m++) {
         const size_t at = (o * middle + m) * inner + i;
         const joist_status status = poll(check, at, error);
         if (status != JOIST_OK) return status;
@@ -477,7 +506,6 @@ static joist_status check_scatter(struct check *check, struct joist_error *error
   const struct joist_value *const x = operand_of(check, 0), *const index = operand_of(check, 1);
   const size_t n = joist_value_count(x), places = joist_value_count(index);
   const size_t values = joist_value_count(operand_of(check, 2));
-  const joist_dtype position = index->type.dtype;
   struct state *const states = malloc((n + 1) * sizeof *states);
   if (states == NULL) return JOIST_FAIL(error, JOIST_E_OUT_OF_MEMORY);
   for (size_t k = 0; k < n; k++) {
@@ -491,7 +519,7 @@ static joist_status check_scatter(struct check *check, struct joist_error *error
   for (size_t c = 0; c < columns; c++)
     for (size_t k = 0; k < places && status == JOIST_OK; k++) {
       status = poll(check, c * places + k, error);
-      const struct whole at = element(position, check->arrays[check->instruction->operand[1]], k);
+      const struct whole at = read(check, 1, k);
       const size_t to = (size_t)at.magnitude + c * rows;
       if (at.negative || to >= n) continue;
       combine(&check->combining, &states[to], read(check, 2, values == 1 ? 0 : c * places + k));
@@ -531,6 +559,12 @@ static bool may_exceed(const struct check *check) {
   return joist_sum_may_exceed(bits, n, made);
 }
 
+static void set_readings(struct check *check) {
+  const struct joist_instruction *const i = check->instruction;
+  for (uint32_t k = 0; k < i->operand_count && k < JOIST_EXACT_OPERANDS; k++)
+    check->reading[k] = reading_of(operand_of(check, k)->type.dtype);
+}
+
 joist_status joist_exact_check(const struct joist_program *program, uint32_t number,
                                void *const *arrays, const struct joist_run *run,
                                struct joist_error *error) {
@@ -547,6 +581,7 @@ joist_status joist_exact_check(const struct joist_program *program, uint32_t num
       (struct combining){!multiplies, saturates, program->values[i->result].type.dtype};
   if (joist_op_overflow_rule(i->op) <= JOIST_OVERFLOW_NARROW || !may_exceed(&check))
     return JOIST_OK;
+  set_readings(&check);
   joist_status status = JOIST_OK;
   switch (joist_op_overflow_rule(i->op)) {
     case JOIST_OVERFLOW_TOTAL:
@@ -659,6 +694,7 @@ joist_status joist_exact_mean(const struct joist_program *program, uint32_t numb
                         .arrays = arrays,
                         .run = run,
                         .combining = {.adds = true}};
+  set_readings(&check);
   return joist_value_count(&program->values[i->operand[0]]) == 0
              ? JOIST_OK
              : run_totals(&check, finish_mean, error);

@@ -10,11 +10,13 @@
 #include "r/base/policy.h"
 #include "r/base/session.h"
 #include "r/base/tensor_fields.h"
+#include "r/call/transfer.h"
 #include "r/memory/payload.h"
 #include "r/tensor/dtypes.h"
 #include "r/tensor/mask.h"
 #include "r/tensor/names.h"
 #include "r/tensor/operands.h"
+#include "r/tensor/properties.h"
 #include "r/tensor/rules.h"
 #include "r/tensor/unknown.h"
 #include "r/trace/strictness.h"
@@ -170,6 +172,15 @@ SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP 
   if (policy == JOIST_R_NA_MISSING) joist_r_copy_mask(tensor, &value);
   UNPROTECT(2);
   return tensor;
+}
+
+SEXP joist_r_scalar_like(SEXP number, SEXP x) {
+  SEXP dtype = PROTECT(joist_r_dtype_of(x)), ambiguous = PROTECT(joist_r_is_ambiguous(x));
+  SEXP shape = PROTECT(Rf_allocVector(INTSXP, 0)), na = PROTECT(Rf_mkString("missing"));
+  SEXP made = PROTECT(joist_r_make(number, dtype, shape, ambiguous, na, R_NilValue));
+  made = joist_r_made_beside(made, x);
+  UNPROTECT(5);
+  return made;
 }
 
 SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous, SEXP missing) {

@@ -15,6 +15,8 @@ typedef enum { JOIST_R_NA_MISSING, JOIST_R_NA_ERROR, JOIST_R_NA_NAN } joist_r_na
 joist_r_na_policy joist_r_na(SEXP na);
 
 SEXP joist_r_make(SEXP x, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP na, SEXP rules);
+/* A scalar of an R number, of the type and on the device of the tensor `x`. */
+SEXP joist_r_scalar_like(SEXP number, SEXP x);
 SEXP joist_r_make_aval(SEXP dtype, SEXP shape, SEXP ambiguous, SEXP missing);
 SEXP joist_r_with_shape(SEXP x, SEXP shape);
 

@@ -1,14 +1,12 @@
 /* Moves the data of tensors from device to device. */
 #include "r/call/transfer.h"
 
-#include "r/arrays/tensor_create.h"
 #include "r/base/conditions.h"
 #include "r/memory/device_payload.h"
 #include "r/memory/devices.h"
 #include "r/memory/payload.h"
 #include "r/tensor/mask.h"
 #include "r/tensor/names.h"
-#include "r/tensor/properties.h"
 #include "r/tensor/rules.h"
 
 SEXP joist_r_fetch(struct joist_r_value *value, size_t count) {
@@ -91,15 +89,6 @@ SEXP joist_r_made_beside(SEXP made, SEXP x) {
   if (!joist_r_describe(x, NULL, &shape) || TYPEOF(x) == S4SXP) return made;
   joist_r_read_missing(joist_r_rules(R_NilValue), x, &value);
   return joist_r_beside(&value, made);
-}
-
-SEXP joist_r_scalar_like(SEXP number, SEXP x) {
-  SEXP dtype = PROTECT(joist_r_dtype_of(x)), ambiguous = PROTECT(joist_r_is_ambiguous(x));
-  SEXP shape = PROTECT(Rf_allocVector(INTSXP, 0)), na = PROTECT(Rf_mkString("missing"));
-  SEXP made = PROTECT(joist_r_make(number, dtype, shape, ambiguous, na, R_NilValue));
-  made = joist_r_made_beside(made, x);
-  UNPROTECT(5);
-  return made;
 }
 
 SEXP joist_r_to(SEXP x, SEXP device) { return joist_r_on_device(x, joist_r_device_named(device)); }

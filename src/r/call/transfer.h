@@ -17,8 +17,6 @@ SEXP joist_r_beside(const struct joist_r_value *x, SEXP made);
 
 /* .Call: what was made here, on the device of `x` if that is a tensor. */
 SEXP joist_r_made_beside(SEXP made, SEXP x);
-/* .Call: a scalar of an R number, of the type and on the device of the tensor `x`. */
-SEXP joist_r_scalar_like(SEXP number, SEXP x);
 /* .Call: x on the device of that name. */
 SEXP joist_r_to(SEXP x, SEXP device);
 

@@ -486,7 +486,8 @@ static void start_reading(SEXP x, struct joist_r_value *value) {
 
 bool joist_r_read_shown(SEXP x, struct joist_r_value *value, const void **values) {
   struct joist_r_viewed viewed;
-  if (!joist_r_is_tensor(x) || !is_vector(x) || !joist_r_view_peek(x, &viewed, values)) return false;
+  if (!joist_r_is_tensor(x) || !is_vector(x)) return false;
+  if (!joist_r_view_peek(x, &viewed, values)) return false;
   struct joist_r_marks marks;
   joist_r_read_marks(x, &marks);
   const struct joist_type marked = type_of_vector(&marks);
