@@ -62,8 +62,10 @@ first_extreme <- function(x, name) {
     return(if (is_traced(x)) traced_position(at, x) else at)
   }
   at <- as.vector(at)
-  at <- at[!is.na(at) & at > 0L]
-  names <- names(x)
+  named_position(at[!is.na(at) & at > 0L], names(x))
+}
+
+named_position <- function(at, names) {
   if (length(at) > 0L && !is.null(names)) names(at) <- names[at]
   at
 }

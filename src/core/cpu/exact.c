@@ -272,16 +272,13 @@ static void check_running_sums(struct check *check, size_t first, size_t n, size
   const uint64_t most = joist_dtype_max_int(dtype);
   const int64_t least = joist_dtype_min_int(dtype);
   const joist_dtype from = operand_of(check, 0)->type.dtype;
-  const struct reading reading = check->reading[0];
-  const void *const array = check->arrays[check->instruction->operand[0]];
+  const uint64_t *const array = check->arrays[check->instruction->operand[0]];
   const uint64_t sign = joist_half_of_range(from);
   const bool words = joist_dtype_size(from) == sizeof(uint64_t);
   uint64_t low = sum->limb[0], high = sum->limb[1];
   for (size_t k = 0, at = first; k < n; k++, at += stride) {
-    const struct whole x = words ? (struct whole){0, false} : element(reading, array, at);
-    const uint64_t value = words        ? ((const uint64_t *)array)[at]
-                           : x.negative ? 0 - x.magnitude
-                                        : x.magnitude;
+    const struct whole x = words ? (struct whole){0, false} : read(check, 0, at);
+    const uint64_t value = words ? array[at] : x.negative ? 0 - x.magnitude : x.magnitude;
     low += value;
     high += (low < value) - (uint64_t)(words ? (value & sign) != 0 : x.negative);
     const bool fits =
