@@ -52,7 +52,7 @@ block_chunks <- function(array) {
     return(array$chunks)
   }
   grown_chunks(array$chunks, base::pmax(1L, base::pmin(array$shard$extents, array$shape)),
-    array$size, 2^24)
+    array$size, 2^22)
 }
 
 # The keys of the shards of chunks, and the numbers of the chunks within them, the last dim the
