@@ -64,7 +64,7 @@ nv_pnorm <- function(q, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
 nv_qnorm <- function(p, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
   name <- name_by_depth("nv_qnorm", p, log.p)
-  on.exit(distributions$shallow <- FALSE)
+  on.exit(distributions$depth <- 2)
   in_f64(name, list(p, mean, sd), function(p, mean, sd) {
     z <- if (log.p) normal_log_quantile(p) else normal_quantile(p)
     if (!lower.tail) z <- -z
@@ -155,21 +155,27 @@ normal_log_quantile <- function(p) {
   )(p)
 }
 
-# The function's name, which says if no tail is so small that its quantile is beyond 27, for which
-# six more logarithms are computed for each element. Without them a program is traced while
-# `distributions$shallow`.
+# The function's name, which says how small the smallest tail is: `distributions$depth` is 0 if no
+# root is beyond 5, and 1 if none is beyond 27, for which six more logarithms are computed for each
+# element. A program is traced without what it does not need.
 name_by_depth <- function(name, p, log) {
-  if (is_tracing()) {
+  if (is_tracing() || !is_tensor(p) || is_chunked(p) || !has_elements(p) || length(p) == 0L) {
     return(name)
   }
-  distributions$shallow <- is_tensor(p) && !is_chunked(p) && has_elements(p) &&
-    !isTRUE(as.vector(fused("deep", is_deep, p, log)))
-  if (distributions$shallow) paste(name, "of large shares") else name
+  distributions$depth <- as.vector(fused("depth", depth_of, p, log))
+  paste(name, distributions$depth)
 }
 
-is_deep <- function(p, log) {
+depth_of <- function(p, log) {
   p <- nv_convert(without_mask(p), "f64")
-  nv_reduce_any(if (log) p < -700 & p > -Inf | p > -1e-300 & p < 0 else p > 0 & p < 1e-300)
+  if (log) {
+    far <- p < -24 & p > -Inf | p > -2e-11 & p < 0
+    deep <- p < -700 & p > -Inf | p > -1e-300 & p < 0
+  } else {
+    far <- p < 2e-11 & p > 0 | p > 1 - 2e-11 & p < 1
+    deep <- p < 1e-300 & p > 0
+  }
+  by_anvil(nv_reduce_max(nv_ifelse(deep, 2L, nv_ifelse(far, 1L, 0L))))
 }
 
 # Of p - 1/2 and the root of -log of the smaller tail: algorithm AS 241 of Wichura (1988), and from
@@ -181,9 +187,12 @@ normal_quantile_at <- function(from_half, root) {
   middle <- inside * ratio(0.180625 - inside * inside, wichura$a, wichura$b)
   r <- nv_ifelse(central, 2, root)
   near <- ratio(nv_min(r, 5) - 1.6, wichura$c, wichura$d)
-  farther <- ratio(nv_clamp(5, r, 27) - 5, wichura$e, wichura$f)
-  if (!isTRUE(distributions$shallow)) farther <- nv_ifelse(r <= 27, farther, farthest_quantile(r))
-  size <- nv_ifelse(r <= 5, near, farther)
+  size <- near
+  if (distributions$depth > 0) {
+    farther <- ratio(nv_clamp(5, r, 27) - 5, wichura$e, wichura$f)
+    if (distributions$depth > 1) farther <- nv_ifelse(r <= 27, farther, farthest_quantile(r))
+    size <- nv_ifelse(r <= 5, near, farther)
+  }
   size <- nv_ifelse(r == Inf, Inf, nv_ifelse(nv_is_nan(r), NaN, size))
   nv_ifelse(central, middle, nv_ifelse(from_half < 0, -size, size))
 }

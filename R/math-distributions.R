@@ -81,7 +81,7 @@ jit_of_list <- function(f, further) {
   jit(function(operands) do.call(f, c(operands, further)))
 }
 
-distributions <- new.env()
+distributions <- list2env(list(depth = 2))
 
 is_plain_operand <- function(x) {
   if (is_tensor(x)) has_elements(x) || inherits(x, "nv_aval") else is.numeric(x) && !is.object(x)

@@ -30,7 +30,8 @@ methods <- methods[!grepl("::", methods, fixed = TRUE)]
 everything <- sort(unique(c(exports, methods)))
 
 # Cases that the names do not give: a call, and that of R where it is another one. The operands are
-# tensors x and y (not 0), positions i, a matrix m, a small square matrix s, groups g and bools l.
+# tensors x and y (not 0), shares p, positions i, a matrix m, a small square matrix s, groups g and
+# bools l.
 given <- read.csv("bench/cliffs_cases.csv", colClasses = "character")
 
 table <- joist:::op_table()
@@ -66,14 +67,15 @@ operands_of <- function(n, type, missing) {
   side <- floor(sqrt(n))
   x <- switch(type, f64 = runif(n, 0.1, 0.9), i32 = sample.int(1000L, n, TRUE))
   y <- rev(x)
-  if (missing) x[c(2, n %/% 2)] <- NA
+  p <- if (type == "f64") x else runif(n, 0.1, 0.9)
+  if (missing) x[c(2, n %/% 2)] <- p[c(2, n %/% 2)] <- NA
   plain <- list(
-    x = x, y = y, i = sample.int(n), l = rev(y > median(y)), g = sample.int(100L, n, TRUE),
+    x = x, y = y, p = p, i = sample.int(n), l = rev(y > median(y)), g = sample.int(100L, n, TRUE),
     m = matrix(x[seq_len(side^2)], side), s = crossprod(matrix(runif(40000, 0.1, 1), 200)), n = n
   )
   typed <- lapply(plain, nv_tensor)
   typed[c("x", "y", "m")] <- lapply(plain[c("x", "y", "m")], nv_tensor, dtype = type)
-  typed$s <- nv_tensor(plain$s, "f64")
+  typed[c("s", "p")] <- lapply(plain[c("s", "p")], nv_tensor, dtype = "f64")
   typed$n <- n
   # From the namespace of stats, functions are R's own, not the generics that joist attaches.
   own <- list2env(plain, parent = asNamespace("stats"))

@@ -338,6 +338,16 @@ test_that("quantiles have the same bits beside tiny shares", {
   beside <- nv_qnorm(c(q, nv_tensor(c(-1e5, -1e-310), "f64")), log.p = TRUE)
   expect_identical(as.vector(nv_qnorm(q, log.p = TRUE)), as.vector(beside)[1:8])
   expect_identical(as.vector(jit(function(p) nv_qnorm(p))(p)), as.vector(nv_qnorm(p)))
+  # On both sides of where the formula changes, and with none beyond it.
+  for (near in list(c(0.2, 2e-11), c(0.2, 1.9e-11, 1.3e-11), c(0.5, 1 - 2.1e-11, 1 - 1e-12))) {
+    p <- nv_tensor(near, "f64")
+    beside <- as.vector(nv_qnorm(c(p, tiny)))[seq_along(near)]
+    expect_identical(as.vector(nv_qnorm(p)), beside)
+    expect_equal(beside, qnorm(near), tolerance = 1e-14)
+    q <- nv_log(p)
+    beside <- as.vector(nv_qnorm(c(q, nv_tensor(-1e5, "f64")), log.p = TRUE))
+    expect_identical(as.vector(nv_qnorm(q, log.p = TRUE)), beside[seq_along(near)])
+  }
 })
 
 test_that("derivatives of the composed distributions are differences, in all arguments", {
