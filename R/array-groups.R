@@ -60,7 +60,8 @@ nv_group <- function(keys, sort = FALSE, na = "group") {
     kept <- kept[!missing]
   }
   if (sort) {
-    kept <- kept[if (tensor) {
+    # Base R leaves NaN and NA in the order in which they appear.
+    kept <- kept[if (tensor && !has_nan(of_groups[[1L]])) {
       as.vector(nv_argsort(of_groups[[1L]][kept]))
     } else {
       do.call(order, unname(lapply(of_groups, function(key) sort_key(key[kept]))))

@@ -60,8 +60,8 @@ nv_plnorm <- function(q, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FALS
 #' @export
 nv_qlnorm <- function(p, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  name <- name_by_depth("nv_qlnorm", p, log.p)
   on.exit(distributions$depth <- 2)
+  name <- name_by_depth("nv_qlnorm", p, log.p)
   in_f64(name, list(p, meanlog, sdlog), function(p, mean, sd) {
     nv_exp(nv_qnorm(p, mean, sd, lower.tail, log.p))
   })

@@ -63,8 +63,8 @@ nv_pnorm <- function(q, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qnorm <- function(p, mean = 0, sd = 1, lower.tail = TRUE, log.p = FALSE) {
   check_flags(lower.tail = lower.tail, log.p = log.p)
-  name <- name_by_depth("nv_qnorm", p, log.p)
   on.exit(distributions$depth <- 2)
+  name <- name_by_depth("nv_qnorm", p, log.p)
   in_f64(name, list(p, mean, sd), function(p, mean, sd) {
     z <- if (log.p) normal_log_quantile(p) else normal_quantile(p)
     if (!lower.tail) z <- -z

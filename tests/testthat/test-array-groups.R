@@ -71,6 +71,14 @@ test_that("groups are sorted by their keys, and missing keys left out", {
   g <- nv_group(nv_tensor(c("9007199254740993", NA, "9007199254740992"), "i64"), sort = TRUE)
   expect_identical(as.character(g$keys), c("9007199254740992", "9007199254740993", NA))
   expect_identical(as.vector(g$ids), c(2L, 3L, 1L))
+  for (type in c("bool", "i8", "i32", "ui64", "f16", "f64")) {
+    keys <- nv_tensor(if (type == "bool") c(NA, TRUE, FALSE, NA, TRUE) else c(3, NA, 1, 3, 0), type)
+    if (startsWith(type, "f")) keys <- c(keys, nv_tensor(c(NaN, -1), type))
+    g <- nv_group(keys, sort = TRUE)
+    first <- as.vector(nv_group(keys)$first)
+    expect_identical(as.vector(g$first), first[order(as.vector(keys)[first])], label = type)
+    expect_identical(g$sizes, tabulate(as.vector(g$ids), g$count))
+  }
   df <- data.frame(a = c("b", "a", "b", NA), b = c(2, 1, 1, 1))
   g <- nv_group(df, sort = TRUE, na = "drop")
   expect_identical(g$keys, data.frame(a = c("a", "b", "b"), b = c(1, 1, 2)))

@@ -148,14 +148,14 @@ static uint8_t result_beyond(const struct combining *c, const struct state *s) {
 
 /* ---- what is checked ---- */
 
-enum { JOIST_EXACT_OPERANDS = 3 };
+enum { OPERANDS = 3 };
 struct check {
   const struct joist_program *program;
   const struct joist_instruction *instruction;
   void *const *arrays;
   const struct joist_run *run;
   struct combining combining;
-  struct reading reading[JOIST_EXACT_OPERANDS];
+  struct reading reading[OPERANDS];
   const uint8_t *mask;
   size_t count, first;
 };
@@ -558,7 +558,7 @@ static bool may_exceed(const struct check *check) {
 
 static void set_readings(struct check *check) {
   const struct joist_instruction *const i = check->instruction;
-  for (uint32_t k = 0; k < i->operand_count && k < JOIST_EXACT_OPERANDS; k++)
+  for (uint32_t k = 0; k < i->operand_count && k < OPERANDS; k++)
     check->reading[k] = reading_of(operand_of(check, k)->type.dtype);
 }
 
