@@ -262,6 +262,7 @@ run_there <- function(work, queue, each, workers, retries, take_all) {
   work$functions <- work$program$plan <- NULL
   waiting <- list()
   ended <- logical()
+  since <- proc.time()[[3L]]
   while (length(waiting) > 0L || queue$count() > 0) {
     if (queue$count() > 0 && sum(!ended) < workers && length(waiting) < 2L * workers) {
       batch <- queue$take(batch_size(each, queue$count(), workers))
@@ -276,8 +277,12 @@ run_there <- function(work, queue, each, workers, retries, take_all) {
       take_all(oldest$units, got$parts)
     } else {
       known <- sum(ended)
-      for (k in which(!ended)) ended[k] <- has_ended(waiting[[k]]$started)
-      if (sum(ended) == known) Sys.sleep(0.002)
+      # Asking the scheduler of a cluster takes long, so that it is asked for the oldest one only.
+      asked <- which(!ended)
+      quick <- inherits(waiting[[1L]]$started, c("mirai", "MultiprocessFuture"))
+      for (k in if (quick) asked else asked[1L]) ended[k] <- has_ended(waiting[[k]]$started)
+      now <- proc.time()[[3L]]
+      if (sum(ended) == known) Sys.sleep(min(1, max(0.002, (now - since) / 50))) else since <- now
     }
   }
 }

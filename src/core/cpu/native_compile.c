@@ -193,7 +193,7 @@ static void fail(struct joist_native_entry *entry) {
   entry->state = FAILED;
   cache.failed++;
   cache.since_success++;
-  remove_source(entry); /* nobody is to wait for its object */
+  remove_source(entry); /* no other process is to wait for its object */
 }
 
 static bool load(struct joist_native_entry *entry) {
