@@ -134,7 +134,9 @@ run_each <- function(work, f, ks) {
 
 # Blocks that are computed at a time: those of a tile, and otherwise as in_turns() says.
 block_turns <- function(program, ks, tile) {
-  in_turns(ks, sum(leaf_bytes(program)), if (is_product(program)) tile else 1)
+  bytes <- sum(leaf_bytes(program))
+  far <- vapply(program$leaves, function(leaf) is_far(leaf$array), NA)
+  in_turns(ks, bytes, if (is_product(program)) tile else if (any(far)) asked_at_once(bytes) else 1)
 }
 
 collect_blocks <- function(program, n) collect_read(n * sum(leaf_bytes(program)))

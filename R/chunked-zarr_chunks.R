@@ -35,6 +35,7 @@ read_boxes <- function(array, boxes) {
     chunks <- if (sharded) {
       read_sharded(array, boxes$at)
     } else {
+      if (!is.null(array$store$ahead)) array$store$ahead(unique(keys_at(array, boxes$at)))
       lapply(seq_len(n), function(k) read_chunk(array, boxes$at[, k]))
     }
     return(Map(cut, chunks, seq_len(n)))
@@ -97,9 +98,12 @@ filled_for <- function(x, array, name) {
   )
 }
 
+keys_at <- function(array, places) {
+  vapply(seq_len(ncol(places)), function(k) chunk_key(array, places[, k]), "")
+}
+
 chunk_paths <- function(array, places) {
-  keys <- vapply(seq_len(ncol(places)), function(k) chunk_key(array, places[, k]), "")
-  file.path(array$store$folder, keys)
+  file.path(array$store$folder, keys_at(array, places))
 }
 
 # The names of the codecs, NULL where C does not have all of them.
@@ -168,8 +172,7 @@ read_parts <- function(array, starts, stops) {
   out <- vector("list", length(starts))
   if (is.null(array$indexes)) array$indexes <- new.env(parent = emptyenv())
   bytes <- prod(chunks) * array$size
-  # Many requests at once, for chunks that are not in files.
-  least <- if (is.null(array$store$folder)) base::pmax(1, 2^24 %/% bytes) else 1
+  least <- if (is.null(array$store$folder)) asked_at_once(bytes) else 1
   boxes <- touched_chunks(array, starts, stops)
   for (some in in_turns(seq_along(boxes$part), bytes, least)) {
     found <- read_boxes(array, lapply(boxes[-1L], function(one) one[, some, drop = FALSE]))
@@ -193,6 +196,10 @@ read_parts <- function(array, starts, stops) {
   }
   out
 }
+
+# Many requests at once, for what is not in files.
+is_far <- function(array) !is.null(array) && is_stored(array) && is.null(array$store$folder)
+asked_at_once <- function(bytes) max(1, 2^24 %/% max(1, bytes))
 
 # The boxes of chunks that parts touch, and which `part` each is of.
 touched_chunks <- function(array, starts, stops) {

@@ -9,22 +9,29 @@ s3_store <- function(path) {
   }
   root <- s3_root(parts[1L])
   folder <- paste0(parts[-1L], "/", recycle0 = TRUE, collapse = "")
+  address_of <- function(key) paste0(root, s3_encoded(key, "/"))
   request <- function(key, query = "", headers = NULL, method = "GET", body = raw()) {
-    at <- paste0(root, s3_encoded(key, "/"), if (nzchar(query)) "?", query)
+    at <- paste0(address_of(key), if (nzchar(query)) "?", query)
     place <- paste0(if (nzchar(key)) paste0("\"", key, "\" of "), "the bucket \"", parts[1L], "\"")
     web_bytes(at, function() s3_headers(at, headers, method, body), method, body, place)
   }
+  ahead <- asked_ahead(function(key, range) {
+    at <- address_of(paste0(folder, key))
+    list(address = at, headers = s3_headers(at, range))
+  })
   store <- nv_zarr_store(
-    get = function(key) request(paste0(folder, key)),
+    get = function(key) ahead$answer(key, request(paste0(folder, key))),
     put = function(key, bytes) request(paste0(folder, key), method = "PUT", body = bytes),
     delete = function(key) request(paste0(folder, key), method = "DELETE"),
     exists = function(key) !is.null(request(paste0(folder, key), headers = range_header(0, 1))),
     list = function(prefix) s3_names(function(query) request("", query), paste0(folder, prefix)),
     range = function(key, from, size) {
-      ranged(request(paste0(folder, key), headers = range_header(from, size)), from, size)
+      alone <- function() request(paste0(folder, key), headers = range_header(from, size))
+      ahead$answer(key, ranged(alone(), from, size), from, size)
     },
     label = path
   )
+  store$ahead <- ahead$ask
   store$id <- path
   store
 }

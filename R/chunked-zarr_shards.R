@@ -119,6 +119,14 @@ about_chunk <- function(array, key, code) {
 chunk_parts <- function(array, places) {
   where <- shard_places(array, places)
   parts <- matrix(NA_real_, 2L, ncol(places))
+  if (!is.null(array$store$ahead)) {
+    keys <- unique(where$keys)
+    keys <- keys[!paste(array$node, keys) %in% names(array$indexes)]
+    size <- index_bytes(array$shard)
+    array$store$ahead(
+      keys, rep(if (array$shard$first) 0 else -size, length(keys)), rep(size, length(keys))
+    )
+  }
   for (key in unique(where$keys)) {
     index <- read_index(array, key)
     mine <- where$keys == key
@@ -133,13 +141,10 @@ most_gap <- 2^20
 # The bytes of parts of one key, read together where they are neighbours.
 read_ranges <- function(array, key, parts) {
   out <- vector("list", ncol(parts))
-  order <- order(parts[1L, ])
-  ends <- cummax(colSums(parts)[order])
-  group <- cumsum(c(TRUE, parts[1L, order][-1L] > ends[-length(ends)] + most_gap))
-  for (some in split(order, group)) {
-    start <- parts[1L, some[1L]]
-    bytes <- array$store$range(key, start, max(colSums(parts)[some]) - start)
-    for (k in some) {
+  for (range in ranges_of(parts)) {
+    start <- range$start
+    bytes <- array$store$range(key, start, range$size)
+    for (k in range$some) {
       from <- parts[1L, k] - start
       if (from + parts[2L, k] > length(bytes)) {
         about_chunk(array, key, stop_joist(
@@ -147,10 +152,20 @@ read_ranges <- function(array, key, parts) {
           number_text(sum(parts[, k])), ", and it ends before"
         ))
       }
-      out[[k]] <- bytes[from + seq_len(parts[2L, k])]
+      out[[k]] <- part_of_bytes(bytes, from, parts[2L, k])
     }
   }
   out
+}
+
+ranges_of <- function(parts) {
+  order <- order(parts[1L, ])
+  ends <- cummax(colSums(parts)[order])
+  group <- cumsum(c(TRUE, parts[1L, order][-1L] > ends[-length(ends)] + most_gap))
+  lapply(unname(split(order, group)), function(some) {
+    start <- parts[1L, some[1L]]
+    list(some = some, start = start, size = max(colSums(parts)[some]) - start)
+  })
 }
 
 # The chunks of shards, by R.
@@ -158,6 +173,14 @@ read_sharded <- function(array, places) {
   found <- chunk_parts(array, places)
   chunks <- vector("list", ncol(places))
   there <- !is.na(found$parts[1L, ])
+  if (!is.null(array$store$ahead)) {
+    ranges <- lapply(split(which(there), found$keys[there]), function(mine) {
+      ranges_of(found$parts[, mine, drop = FALSE])
+    })
+    each <- unlist(ranges, recursive = FALSE)
+    value <- function(what) vapply(each, `[[`, 0, what)
+    array$store$ahead(rep(names(ranges), lengths(ranges)), value("start"), value("size"))
+  }
   for (key in unique(found$keys[there])) {
     mine <- which(there & found$keys == key)
     bytes <- read_ranges(array, key, found$parts[, mine, drop = FALSE])
@@ -209,7 +232,7 @@ joined_shard <- function(shard, old, numbers, packed) {
       if (sum(kept[, k]) > length(old)) {
         stop_joist("joist_value_error", "its index has bytes after its end")
       }
-      parts <- c(parts, list(old[kept[1L, k] + seq_len(kept[2L, k])]))
+      parts <- c(parts, list(part_of_bytes(old, kept[1L, k], kept[2L, k])))
     }
     sizes <- c(sizes, kept[2L, stay])
     numbers <- c(numbers, stay)
@@ -243,7 +266,7 @@ decode_shard <- function(bytes, array) {
       stop_joist("joist_value_error", "its index has bytes after its end")
     }
     at <- rev(mixed_digits(k - 1, rev(shard$counts))) * inside$chunks + 1L
-    chunk <- decode_chunk(bytes[index[1L, k] + seq_len(index[2L, k])], inside)
+    chunk <- decode_chunk(part_of_bytes(bytes, index[1L, k], index[2L, k]), inside)
     out <- .Call(joist_r_place, out, as.integer(at), chunk, FALSE)
   }
   out

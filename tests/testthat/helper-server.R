@@ -9,7 +9,7 @@ serve <- function(handler, folder, env = parent.frame()) {
     "class Handler(http.server.SimpleHTTPRequestHandler):", "  def do_GET(self):",
     "    asked = self.command, self.path", "    count = seen[asked] = seen.get(asked, 0) + 1",
     paste0("    ", handler), "    super().do_GET()", "  do_PUT = do_DELETE = do_GET",
-    "s = http.server.HTTPServer(('127.0.0.1', 0), Handler)",
+    "s = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)",
     "open(sys.argv[2], 'w').write(f'{os.getpid()} {s.server_port}\\n')", "s.serve_forever()"
   ), script)
   system2(python, shQuote(c(script, folder, said)), wait = FALSE, stdout = FALSE, stderr = FALSE)

@@ -151,3 +151,38 @@ test_that("buckets are written, in spite of a server that fails for a while", {
   )
   expect_false(dir.exists(file.path(folder, "data/no")))
 })
+
+test_that("chunks and parts of shards are asked for side by side, and again where that fails", {
+  skip_if_not_installed("curl")
+  folder <- tempfile()
+  values <- matrix(1:96, 12)
+  for (shards in list(FALSE, c(6, 4))) {
+    node <- if (isFALSE(shards)) "plain" else "sharded"
+    x <- nv_zarr_create(folder, "i32", c(12, 8), c(3, 2), node = node, shards = shards)
+    x[] <- values
+  }
+  busy <- c(
+    "import time", "seen['now'] = seen.get('now', 0) + 1",
+    "seen['most'] = max(seen.get('most', 0), seen['now'])", "time.sleep(0.05)", "seen['now'] -= 1",
+    "if self.path == '/most':", "  self.send_response(200)", "  self.end_headers()",
+    "  self.wfile.write(b'%d\\n' % seen['most'])", "  return",
+    "if count == 1 and self.path.endswith(('c/1/0', 'c/0/1')):", "  self.send_response(503)",
+    "  self.end_headers()", "  return"
+  )
+  parts <- c(
+    "asked = self.headers.get('Range')", "if asked:",
+    "  low, high = asked[6:].split('-')", "  whole = open('.' + self.path, 'rb').read()",
+    "  part = whole[int(low):int(high) + 1] if low else whole[-int(high):]",
+    "  self.send_response(206)", "  self.send_header('Content-Length', str(len(part)))",
+    "  self.end_headers()", "  self.wfile.write(part)", "  return"
+  )
+  for (handler in list(busy, c(busy, parts))) {
+    address <- serve(handler, folder)
+    for (node in c("plain", "sharded")) {
+      x <- nv_zarr(address, node)
+      expect_identical(as_array(x[]), values)
+      expect_identical(as.vector(nv_compute(nv_reduce_sum(x, 1L))), colSums(values))
+    }
+    expect_gt(as.integer(readLines(paste0(address, "/most"))), 1L)
+  }
+})
