@@ -189,9 +189,13 @@ asked_ahead <- function(request) {
       if (!useful || !requireNamespace("curl", quietly = TRUE)) {
         return(invisible(NULL))
       }
-      pool <- curl::new_pool(host_con = 8L)
-      for (k in seq_along(keys)) ask_for(pool, keys[k], from[k], size[k])
-      curl::multi_run(pool = pool)
+      # The connections of the process stay open, but for those of requests that were interrupted.
+      process <- Sys.getpid()
+      if (!identical(counted$connected, process)) counted$pool <- curl::new_pool(host_con = 8L)
+      counted$connected <- NULL
+      for (k in seq_along(keys)) ask_for(counted$pool, keys[k], from[k], size[k])
+      curl::multi_run(pool = counted$pool)
+      counted$connected <- process
     },
     answer = function(key, other, from = NULL, size = NULL) {
       name <- named(key, from, size)
