@@ -197,7 +197,7 @@ read_parts <- function(array, starts, stops) {
   out
 }
 
-# What is no file of this machine is asked for many chunks at a time.
+# Whether an array is of a server or of a user's functions, which get many requests at once.
 is_far <- function(array) !is.null(array) && is_stored(array) && is.null(array$store$folder)
 asked_at_once <- function(bytes) max(1, 2^24 %/% max(1, bytes))
 
